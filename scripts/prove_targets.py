@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
+from argrank.deploy.exporting import RECORD, Proof
 from argrank.deploy.options import Options
 from argrank.deploy.parity import made_rows
 from argrank.deploy.plain import plain
-from argrank.deploy.proofs import RECORD, Proof
 from argrank.deploy.registry import TARGETS, writer
 from argrank.errors import ModelError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from argrank.cli._versions import PACKAGES, versions
+from argrank.cli import PACKAGES, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = importlib.util.spec_from_file_location("release", ROOT / "scripts" / "release.py")

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 import argrank as ar
-from argrank.trials.auto.efforts import MEMBERS
-from argrank.trials.auto.members import STAGES, Folding, best_stage, member_of
+from argrank.trials.auto.members import MEMBERS, STAGES, Folding, best_stage, member_of
 from argrank.trials.auto.weights import blend_weights, standardised
 from experiments._common import quiet
 from experiments.defaults._common import HERE, SETS, Store

@@ -23,8 +23,8 @@ from argrank import objective
 from argrank.engines.local import LocalRisk
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import Placement, search
-from argrank.rankers.climbing._starting_weights import starting_weights
 from argrank.rankers.climbing.climbing_ranker import Columns
+from argrank.rankers.climbing.direct_rank import starting_weights
 from experiments.directrank._common import HERE, Table, fit, fold_of
 
 FOLDS = (1, 2, 3, 4, 5)

@@ -13,7 +13,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.evaluation.intervals import mean_interval
 from argrank.evaluation.judges import coefficients
-from argrank.evaluation.judges.left_out import estimate
+from argrank.evaluation.judges.coefficients import estimate
 from argrank.evaluation.judges.prediction_powered import powered_mean
 from experiments._common import write_csv
 

@@ -24,8 +24,7 @@ from argrank._types import Floats
 from argrank.data.arranged import arranged
 from argrank.evaluation.evaluate import evaluate
 from argrank.trials.auto import weights
-from argrank.trials.auto.efforts import MEMBERS
-from argrank.trials.auto.members import STAGES, Folding, member_of
+from argrank.trials.auto.members import MEMBERS, STAGES, Folding, member_of
 from argrank.trials.auto.weights import standardised
 from experiments._common import write_csv
 from experiments.symmetric.data import parts

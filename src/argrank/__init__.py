@@ -86,7 +86,7 @@ _HOME = {
     "why_above": "argrank.report.why",
     "why_differs": "argrank.evaluation.why_differs",
     "winning_numbers": "argrank.evaluation.across_data_sets",
-    "write_clicks": "argrank.data.clicks.write",
+    "write_clicks": "argrank.data.clicks.load",
     "write_judgements": "argrank.data.judgement_lists",
     "write_query_set": "argrank.data.judgement_lists",
     "write_report": "argrank.report.write",

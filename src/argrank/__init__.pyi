@@ -11,8 +11,8 @@ from argrank.clicks.propensities import read_propensities as read_propensities
 from argrank.clicks.simulation import simulate_clicks as simulate_clicks
 from argrank.data.bundled import load_bundled as load_bundled
 from argrank.data.clicks.load import load_clicks as load_clicks
+from argrank.data.clicks.load import write_clicks as write_clicks
 from argrank.data.clicks.log import Clicks as Clicks
-from argrank.data.clicks.write import write_clicks as write_clicks
 from argrank.data.collections import check_collection as check_collection
 from argrank.data.collections import collection_names as collection_names
 from argrank.data.collections import load_collection as load_collection

@@ -17,8 +17,7 @@ from tests.models.test_symmetric import random_forest
 
 import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
-from argrank.deploy import proofs
-from argrank.deploy.exporting import Export
+from argrank.deploy.exporting import Export, proof_of
 from argrank.deploy.options import Options, names_of
 from argrank.deploy.plain import plain
 from argrank.deploy.registry import TARGETS, writer
@@ -126,7 +125,7 @@ def check_notes(to: str) -> None:
             assert note.endswith("."), f"{to}: {note!r}"
             assert "\n" not in note, f"{to}: {note!r}"
             assert note in repr(found)
-        assert found.notes[-1] == proofs.sentence(to), f"{to}: {found.notes[-1]}"
+        assert found.notes[-1] == proof_of(to), f"{to}: {found.notes[-1]}"
 
 
 def check_hostile_names(to: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 import argrank as ar
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional.likelihoods import ConvexLoss
+from argrank.rankers.estimator import Measured
 from argrank.rankers.optimised import Aim, aimed, optimised
-from argrank.rankers.parameters import Measured
 
 MEASURES = ("ndcg@10", "map", "mrr@10", "p@5", "err@10")
 ANY = dict.fromkeys(MEASURES, Aim.EXACT)

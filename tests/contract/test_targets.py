@@ -6,7 +6,7 @@ import pytest
 from scripts.prove_targets import is_here, prove
 from tests.contract.target_checks import CHECKS
 
-from argrank.deploy.proofs import recorded
+from argrank.deploy.exporting import recorded
 from argrank.deploy.registry import TARGETS
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.data.doctor import CHECKS, PAIR_CHECKS, Diagnosis, Finding
-from argrank.data.doctor.single_features import order_of_labels
+from argrank.data.doctor.labels import order_of_labels
 from argrank.errors import InputError, OptionError
 
 

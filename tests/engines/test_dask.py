@@ -23,10 +23,10 @@ import argrank as ar
 from argrank.dask import DistributedDataset
 from argrank.data.io.pack.loader import load_part
 from argrank.engines import _part, dask_data, make_risk
-from argrank.engines._stamp import stamp
+from argrank.engines._workers import stamp
 from argrank.engines.dask_data import ask_holders
 from argrank.errors import ArgrankWarning, ClusterError, InputError, OptionError
-from argrank.rankers.boosted.trees import _cluster_watch
+from argrank.rankers.boosted.trees import _cluster_trees
 
 pytestmark = [pytest.mark.dask, pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")]
 
@@ -383,7 +383,7 @@ def test_a_worker_with_an_altered_argrank_is_refused(packs, cluster, altered):
 
 def test_trees_fail_in_time_where_their_worker_is_killed(packs, cluster, monkeypatch):
     """One partition, so that LightGBM opens no ports."""
-    monkeypatch.setattr(_cluster_watch, "GRACE", 1.0)
+    monkeypatch.setattr(_cluster_trees, "GRACE", 1.0)
     let_there_be_two(cluster)
     data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=1)
     killed = []
@@ -398,7 +398,7 @@ def test_trees_fail_in_time_where_their_worker_is_killed(packs, cluster, monkeyp
     killer.start()
     with pytest.raises(ClusterError, match=r"lost the worker tcp://.*without which LightGBM cannot go on"):
         ar.make_ranker("mart", n_trees=100_000, min_documents=5).fit(data)
-    assert time.monotonic() - killed[0] < _cluster_watch.GRACE + _cluster_watch.LAST
+    assert time.monotonic() - killed[0] < _cluster_trees.GRACE + _cluster_trees.LAST
     killer.join()
     let_there_be_two(cluster)
 

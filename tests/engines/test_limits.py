@@ -18,8 +18,8 @@ from tests.engines.test_part import Forgetful, Here, assert_same_fit, make
 import argrank as ar
 from argrank.dask import DistributedDataset
 from argrank.data.mapped import give_back
-from argrank.engines import _stamp, _workers
-from argrank.engines._stamp import Stamp, check_stamp, stamp
+from argrank.engines import _workers
+from argrank.engines._workers import Stamp, check_stamp, stamp
 from argrank.errors import ArgrankWarning, ClusterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
@@ -87,7 +87,7 @@ def test_the_stamp_is_of_all_modules(tmp_path, monkeypatch):
     for name in ("a.py", "engines/b.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")
-    monkeypatch.setattr(_stamp, "__file__", str(tmp_path / "engines" / "_stamp.py"))
+    monkeypatch.setattr(_workers, "__file__", str(tmp_path / "engines" / "_workers.py"))
     first = stamp.__wrapped__()
     (tmp_path / "a.py").write_text("x = 2\n")
     assert first != stamp.__wrapped__() != stamp()

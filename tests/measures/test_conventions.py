@@ -5,7 +5,7 @@ import pytest
 
 import argrank as ar
 from argrank.errors import OptionError
-from argrank.measures.conventions import PRESETS, SWITCHES, Convention, Switches, make_convention
+from argrank.measures.conventions import PRESETS, SWITCHES, Convention, make_convention
 
 REQUIRED = {
     "default", "kdd2008", "letor3", "letor4", "mslr", "yahoo", "trec", "gdeval", "msmarco", "sklearn", "lightgbm",
@@ -31,10 +31,6 @@ def test_required_presets():
     assert set(ar.convention_names()) >= REQUIRED
     assert all(make_convention(name).name == name for name in ar.convention_names())
     assert make_convention("LETOR3") == make_convention("letor3")
-
-
-def test_every_switch_of_the_dataclass_is_an_argument():
-    assert set(Switches.__annotations__) == set(SWITCHES)
 
 
 def test_single_switches_override_the_preset(data):

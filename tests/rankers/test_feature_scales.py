@@ -10,8 +10,8 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import ArgrankWarning
-from argrank.rankers.feature_scales import _range
 from argrank.rankers.registry import ranker_class
+from argrank.rankers.training_data import _range
 
 WITHOUT_SCALES = ("log-mle", "regression")  # give the same scores at any scale
 

@@ -6,12 +6,15 @@ import contextlib
 import functools
 import gc
 import inspect as signatures  # the command of that name would hide the module
+import itertools
 import logging
 import os
+import platform
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from typing import Any
 
 import typer
@@ -19,9 +22,8 @@ import typer
 from argrank._memory import VARIABLE, parse_memory
 from argrank._once import reading_once
 from argrank._registry import imported
-from argrank.cli._ranker_help import parameters_text
+from argrank._version import __version__
 from argrank.cli._signals import listening
-from argrank.cli._versions import versions
 from argrank.cli.options import declared
 from argrank.errors import ArgrankError, printable
 
@@ -67,6 +69,9 @@ DEBUG = "ARGRANK_DEBUG"  # an environment variable that lets an internal error s
 
 #: Options whose value may be omitted, which typer does not support.
 SPELLED_OUT = {"--strict": "--strict=order"}
+
+#: Packages that results may depend on, for --version; the last ones are extras.
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "pyarrow", "narwhals", "lightgbm", "pandas", "onnx", "torch")
 
 HELP = "Learning to rank that optimises the measure you report."
 
@@ -240,3 +245,34 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 def _complain(message: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # standard error is closed
         sys.stderr.write(f"argrank: {printable(' '.join(message.split()))}\n")  # one line, never wrapped
+
+
+def parameters_text(arguments: Sequence[str]) -> str | None:
+    """Return the parameters of the ranker given with ``-r``, with types, ranges and defaults."""
+    named = [after for flag, after in itertools.pairwise(arguments) if flag in ("-r", "--ranker")]
+    if "train" not in arguments[:1] or "--help" not in arguments or not named:
+        return None
+    from argrank._declared import parameters_of
+    from argrank.rankers import make_ranker
+
+    ranker = make_ranker(named[-1])
+    kind: type = type(ranker)
+    known = parameters_of(kind)
+    lines = [f"Parameters of {named[-1]}, for -p and --grid:"]
+    for name, default in ranker.get_params(deep=False).items():
+        head = known[name].head if name in known else ""
+        lines.append(f"  {name}={default}{f': {head}' if head else ''}")
+    return "\b\n" + "\n".join(lines)  # a backspace keeps the lines of a paragraph as they are
+
+
+def versions() -> str:
+    """Return a line for argrank, then Python and the platform, then the packages; nothing is imported."""
+    found = [f"argrank {__version__}", f"Python {platform.python_version()}, {platform.platform()}"]
+    return "\n".join([*found, ", ".join(f"{name} {_version(name)}" for name in PACKAGES)])
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

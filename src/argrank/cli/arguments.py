@@ -74,6 +74,20 @@ def system(file: str, judged: Any, column: str | None) -> Any:
     return Path(file) if as_run else read_scores(file, judged, column)
 
 
+def read_systems(
+    data: str, files: Mapping[str, str], column: str | None, features: Sequence[str], progress: bool
+) -> tuple[Dataset | Qrels | Path, dict[str, Any]]:
+    """Return what systems are measured against, and the systems: files, and features that rank by themselves."""
+    from argrank.evaluation.systems import feature_scores
+
+    known = judged(data, files, column, progress)
+    systems = {name: system(file, known, column) for name, file in files.items()}
+    systems |= {name: feature_scores(known, name, "--system") for name in features}
+    if not systems:
+        raise OptionError("SCORES: expected files of scores, runs or models, or --system FEATURE, got none")
+    return known, systems
+
+
 def refuse_constant(ranker: Any, data: Any, advice: str = "; --allow-constant trains anyway") -> None:
     """Raise if nothing can be learned from the labels, before a useless model is saved."""
     from argrank.rankers.training_data import nothing_to_learn
@@ -146,19 +160,6 @@ def documents_for(model: Any, path: str, progress: bool = True, judged: bool = F
 
     with naming(told_naming() if judged else told_naming()._replace(known=("label",))):
         return load_wide(path, model.n_features, progress, model.feature_names, model.kinds)
-
-
-def feature_systems(names: Sequence[str], data: Any) -> dict[str, Any]:
-    """Return the columns of the data that are given as systems, by name."""
-    from argrank.evaluation.systems import feature_scores
-
-    return {name: feature_scores(data, name, "--system") for name in names}
-
-
-def check_systems(systems: Mapping[str, Any]) -> None:
-    """Raise if there are no systems."""
-    if not systems:
-        raise OptionError("SCORES: expected files of scores, runs or models, or --system FEATURE, got none")
 
 
 def means_of(scores: Any, data: Dataset, names: list[str], convention: str) -> dict[str, float]:

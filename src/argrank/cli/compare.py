@@ -85,10 +85,7 @@ def run(
         return
     names = options.split_names(measures)
     files = arguments.system_files(scores or [])
-    judged = arguments.judged(data, files, column, progress=not quiet)
-    systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
-    systems |= arguments.feature_systems(options.names_of(features), judged)
-    arguments.check_systems(systems)
+    judged, systems = arguments.read_systems(data, files, column, options.names_of(features), progress=not quiet)
     result = compare(
         systems,
         judged,

@@ -95,10 +95,7 @@ def run(
     names, files = options.split_names(measures), arguments.system_files(scores or [])
     if explain is not None and len(files) > 1:
         raise OptionError("--explain: expected one file of scores")
-    judged = arguments.judged(data, files, column, progress=not quiet)
-    systems = {name: arguments.system(file, judged, column) for name, file in files.items()}
-    systems |= arguments.feature_systems(options.names_of(features), judged)
-    arguments.check_systems(systems)
+    judged, systems = arguments.read_systems(data, files, column, options.names_of(features), progress=not quiet)
     given = systems if len(systems) > 1 else next(iter(systems.values()))
     found = evaluate(
         given,

@@ -192,40 +192,29 @@ def _by_name(given: list[str], option: str) -> dict[str, str]:
     return found
 
 
-QID: Any = typer.Option(None, "--qid", metavar="COLUMN", help="Column of a table with the query ids.")
-LABEL: Any = typer.Option(None, "--label", metavar="COLUMN", help="Column of a table with the labels.")
-DOCID: Any = typer.Option(None, "--docid", metavar="COLUMN", help="Column of a table with the document ids.")
-DROP: Any = typer.Option([], "--drop", metavar="COLUMN,…", help="Columns of a table to leave out.")
-ONLY: Any = typer.Option([], "--only", metavar="COLUMN,…", help="Columns of a table that are features; no others are.")
-CATEGORY: Any = typer.Option(
-    [], "--category", metavar="COLUMN,…", help="Columns that are categories, even if they hold numbers."
-)
-DATE: Any = typer.Option(
-    [],
-    "--date",
-    metavar="COLUMN,…",
-    help="Columns that are dates; turned into days before the newest date of the training data.",
-)
-TEXT: Any = typer.Option([], "--text", metavar="COLUMN,…", help="Columns of text to show, not features.")
-SEP: Any = typer.Option(None, "--sep", metavar="C", help="Separator of a CSV file; detected by default.")
-DECIMAL: Any = typer.Option(None, "--decimal", metavar="C", help="Decimal mark of a CSV file; detected by default.")
-THOUSANDS: Any = typer.Option(None, "--thousands", metavar="C", help="Thousands separator; detected by default.")
-ENCODING: Any = typer.Option(
-    None, "--encoding", metavar="NAME", help="Encoding of a CSV file: utf-8, utf-16, cp1252, …"
-)
 COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
-    "qid": (str | None, QID),
-    "label": (str | None, LABEL),
-    "docid": (str | None, DOCID),
-    "drop": (list[str], DROP),
-    "only": (list[str], ONLY),
-    "category": (list[str], CATEGORY),
-    "date": (list[str], DATE),
-    "text": (list[str], TEXT),
-    "sep": (str | None, SEP),
-    "decimal": (str | None, DECIMAL),
-    "thousands": (str | None, THOUSANDS),
-    "encoding": (str | None, ENCODING),
+    "qid": (str | None, typer.Option(None, metavar="COLUMN", help="Column of a table with the query ids.")),
+    "label": (str | None, typer.Option(None, metavar="COLUMN", help="Column of a table with the labels.")),
+    "docid": (str | None, typer.Option(None, metavar="COLUMN", help="Column of a table with the document ids.")),
+    "drop": (list[str], typer.Option([], metavar="COLUMN,…", help="Columns of a table to leave out.")),
+    "only": (list[str], typer.Option([], metavar="COLUMN,…", help="Columns that are features; no others are.")),
+    "category": (
+        list[str],
+        typer.Option([], metavar="COLUMN,…", help="Columns that are categories, even if they hold numbers."),
+    ),
+    "date": (
+        list[str],
+        typer.Option(
+            [],
+            metavar="COLUMN,…",
+            help="Columns that are dates; turned into days before the newest date of the training data.",
+        ),
+    ),
+    "text": (list[str], typer.Option([], metavar="COLUMN,…", help="Columns of text to show, not features.")),
+    "sep": (str | None, typer.Option(None, metavar="C", help="Separator of a CSV file; detected by default.")),
+    "decimal": (str | None, typer.Option(None, metavar="C", help="Decimal mark of a CSV file; detected by default.")),
+    "thousands": (str | None, typer.Option(None, metavar="C", help="Thousands separator; detected by default.")),
+    "encoding": (str | None, typer.Option(None, metavar="NAME", help="Encoding of a CSV file: utf-8, utf-16, …")),
 }
 
 

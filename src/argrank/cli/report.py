@@ -46,10 +46,7 @@ def run(
 
     names = options.split_names(measures)
     files = arguments.system_files(systems or [])
-    judged = arguments.judged(data, files, column, progress=not quiet)
-    found = {name: arguments.system(file, judged, column) for name, file in files.items()}
-    found |= arguments.feature_systems(options.names_of(features), judged)
-    arguments.check_systems(found)
+    judged, found = arguments.read_systems(data, files, column, options.names_of(features), progress=not quiet)
     heading = f"Ranking report: {Path(data).name}" if title is None else title
     log, theta = (None, None) if clicks is None else _on_log.read(clicks, curve)
     asked = {"convention": convention, "by": arguments.segments(by), "baseline": baseline}

@@ -14,6 +14,7 @@ however few clicks there are, also where they are not rare.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from argrank._types import Floats, Integers
+from argrank.data.clicks.counts import ClickCounts
 
 MAX_ITER = 200
 TOL = 1e-11  # gain of a step that is still worth it, as a share of the likelihood: below, sums round it away
@@ -133,3 +135,20 @@ def _matrix(values: Floats, rank: Integers, thing: Integers, n: int, n_things: i
     if n * n_things > MOST_DENSE:
         return sparse.csr_matrix((values, (rank, thing)), shape=(n, n_things))
     return np.bincount(rank * n_things + thing, values, n * n_things).reshape(n, n_things)
+
+
+def cells_of_documents(counts: ClickCounts, share: float = 1.0) -> Iterator[Cells]:
+    """Yield every (query, document) at every rank where it was shown: all sessions, then without a share of a group."""
+    n = counts.n_positions
+    keys, cell = np.unique(counts.pair * n + counts.position - 1, return_inverse=True)
+    counted, others = counts.clicks.astype(np.float64), (counts.impressions - counts.clicks).astype(np.float64)
+    all_clicks = np.bincount(cell, counted).astype(np.float64)
+    all_others = np.bincount(cell, others).astype(np.float64)
+    yield Cells(keys % n, keys // n, all_clicks, all_others, n)
+    if counts.group is None:
+        return
+    for group in np.unique(counts.group):
+        rows = np.flatnonzero(counts.group == group)
+        clicks = all_clicks - share * np.bincount(cell[rows], counted[rows], len(keys))
+        rest = all_others - share * np.bincount(cell[rows], others[rows], len(keys))
+        yield Cells(keys % n, keys // n, clicks, rest, n)

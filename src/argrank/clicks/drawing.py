@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from argrank._axes import axes_or_new
 from argrank._declared import checked
 from argrank.clicks import harvest
 from argrank.clicks.curve import Propensities, PropensitiesBy
@@ -17,6 +16,7 @@ from argrank.clicks.propensities import counts_of
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.data.clicks.rates import rates_by_rank
+from argrank.errors import MissingExtraError, OptionError, shown
 
 
 @checked
@@ -63,3 +63,15 @@ def rank_pairs(log: Clicks | ClickCounts, *, axes: Any = None) -> Any:
     axes.set(xlabel="rank", ylabel="rank", aspect="equal")
     axes.invert_yaxis()
     return axes
+
+
+def axes_or_new(given: Any) -> Any:
+    """Return the given axes, or new ones if none are given."""
+    try:
+        import matplotlib.axes
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot", "drawing") from error
+    if given is not None and not isinstance(given, matplotlib.axes.Axes):
+        raise OptionError(f"axes: expected axes of matplotlib, got {shown(given)}")
+    return given if given is not None else plt.subplots(layout="constrained")[1]

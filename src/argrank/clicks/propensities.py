@@ -15,8 +15,8 @@ from scipy import stats
 from argrank._blas import single_threaded_blas
 from argrank._declared import checked
 from argrank._types import Floats
-from argrank.clicks import documents, harvest, regression, trust
-from argrank.clicks.cells import Cells, Likelihood
+from argrank.clicks import harvest, regression, trust
+from argrank.clicks.cells import Cells, Likelihood, cells_of_documents
 from argrank.clicks.curve import Propensities, PropensitiesBy, read_propensities
 from argrank.data.clicks.coding import N_GROUPS
 from argrank.data.clicks.counts import ClickCounts, ranks_text
@@ -112,7 +112,7 @@ def _curve(log: Any, method: str, values: Any, ranks: Any, features: Any, weigh:
     if method == "trust":
         return _with_trust(counts, linked, shown)
     if method == "pbm":
-        return _linked_curve(counts, documents.cells, "poisson", linked, "pbm")
+        return _linked_curve(counts, cells_of_documents, "poisson", linked, "pbm")
     cells = partial(harvest.cells, equal=weigh == "equal")
     return _linked_curve(counts, cells, "binomial", linked, "harvest")
 
@@ -142,7 +142,7 @@ def _linked_curve(
 
 def _by_features(counts: ClickCounts, data: Any, linked: NDArray[np.bool_]) -> Propensities:
     features = regression.features_of(counts, data)
-    sets = documents.cells(grouped(counts), HALF)
+    sets = cells_of_documents(grouped(counts), HALF)
     with single_threaded_blas():
         value, point = regression.curve(next(sets), features)
         wide = half_width(np.array([regression.curve(one, features, point)[0] for one in sets]), HALF)
@@ -155,7 +155,7 @@ def _with_trust(counts: ClickCounts, linked: NDArray[np.bool_], shown: NDArray[n
     if not shown.all():
         rank = int(np.argmin(shown)) + 1
         raise InputError(f"method='trust': expected documents at every rank down to the last, got none at rank {rank}")
-    sets = documents.cells(grouped(counts))
+    sets = cells_of_documents(grouped(counts))
     cells = next(sets)
     found = trust.fit(cells)
     if not trust.has_evidence(cells, found):

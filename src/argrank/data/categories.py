@@ -1,7 +1,12 @@
-"""Features that are texts: each text is a category, stored in X as its number; and columns found by their names."""
+"""Features that are texts or dates, stored in X as numbers, and columns found by their names.
+
+Each text is a category, stored as its number. A date is stored as the days before a reference date, the newest of the
+data, which a model keeps.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from argrank.data.dates import Dates
 from argrank.errors import InputError, shown
 
 Names = tuple[str, ...] | None
 #: Feature name -> its texts; the number of a text in X is its place here, and an unknown or missing one is NaN.
 Categories = Mapping[str, tuple[str, ...]] | None
+#: Feature name -> its reference date, such as "2025-12-31".
+Dates = Mapping[str, str] | None
 
 MADE_UP = re.compile(r"(Column_)?\d+")  # what libraries call features without a name
 
@@ -87,3 +93,36 @@ def _by_name(X: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
         raise InputError(f"X: expected a feature {lacking[0]!r}{more}, as in training, got {', '.join(names)[:200]}")
     chosen = X[:, [place[name] for name in wanted]]
     return chosen if sparse.issparse(chosen) else np.ascontiguousarray(chosen)  # sums have the same bits
+
+
+def is_date(text: object) -> bool:
+    """Tell whether a text is a date such as 2025-12-31."""
+    try:
+        return isinstance(text, str) and dt.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def days_between(earlier: str, later: str) -> float:
+    """Return the number of days from one date to another."""
+    return float((dt.date.fromisoformat(later) - dt.date.fromisoformat(earlier)).days)
+
+
+def redated(X: Any, names: Sequence[str] | None, dates: Dates, wanted: Dates) -> Any:
+    """Return features whose dates are counted from other reference dates, those of a model or of other data.
+
+    A feature that is a date on one side only is taken as days where it is a number in the data, and refused where the
+    model has learned from numbers.
+    """
+    have, want = dates or {}, wanted or {}
+    if have == want or names is None:
+        return X
+    moved = {name: days_between(have[name], want.get(name, have[name])) for name in have if name in names}
+    stranger = next((name for name in moved if name not in want), None)
+    if stranger is not None:
+        raise InputError(f"column {stranger!r}: expected numbers, as in training, got dates")
+    if any(moved.values()):
+        X = X.copy()
+        for name, days in moved.items():
+            X[:, list(names).index(name)] += days
+    return X

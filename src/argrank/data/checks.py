@@ -12,7 +12,7 @@ from scipy import sparse
 
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
-from argrank.data.dates import is_date
+from argrank.data.categories import is_date
 from argrank.data.grouping import Grouping, as_masked, group_by_id, group_by_size, id_array, unmasked
 from argrank.data.mapped import is_mapped, refuse_copy, size_of
 from argrank.errors import InputError, InputTypeError, OptionError, is_text, shown, warn

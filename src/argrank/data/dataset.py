@@ -15,15 +15,14 @@ from argrank._declared import Count, CountFromZero, IsData, Seed, checked
 from argrank._tables import facts_html
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, align, places
+from argrank.data.categories import Categories, Dates, align, places, redated
 from argrank.data.checks import Preferences
-from argrank.data.dates import Dates, redated
 from argrank.data.facts import facts_of
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import adjacent_queries
 from argrank.data.io.columns.roles import COLUMNS
+from argrank.data.mapped import Later, OnTouch, Untouched
 from argrank.data.subsets import fields_of_rows, joined_fields
-from argrank.data.untouched import Later, OnTouch, Untouched
 from argrank.errors import InputError, OptionError
 
 CACHED = ("fingerprint", "longest")  # found when first asked for, not given

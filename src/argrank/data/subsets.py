@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Integers
-from argrank.data.categories import align, union
+from argrank.data.categories import align, redated, union
 from argrank.data.checks import Preferences
-from argrank.data.dates import redated
 from argrank.data.grouping import offsets
 from argrank.data.mapped import refuse_copy, row_view
 from argrank.errors import InputError

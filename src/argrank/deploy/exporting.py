@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from argrank.deploy.deployment import deployment
 from argrank.deploy.notes import category_notes, date_notes, name_notes, notes
 from argrank.deploy.options import Files, Missing
 from argrank.deploy.parity import Parity, compare
-from argrank.deploy.proofs import sentence
 from argrank.deploy.registry import TARGETS, writer
 from argrank.errors import InputError, OptionError, shown
 
+RECORD = Path(__file__).with_name("proofs.json")  # what scripts/prove_targets.py found
+NOTHING_RUN = "Proof: argrank's simulation alone; no engine has scored such files."
 CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves ordinary linear models by 1e-5 or less
 
 
@@ -123,4 +125,33 @@ def export(
             "cancel, as where features nearly repeat others. Train with regularisation (ridge=1 for regression, else a "
             "smaller C), or take a target that computes in double: onnx, python.",
         )
-    return Export(to, made.files, parity, [*said, sentence(to)])
+    return Export(to, made.files, parity, [*said, proof_of(to)])
+
+
+class Proof(NamedTuple):
+    """Who scored a target's files, and how the scores compare with the target's ``simulate``."""
+
+    by: str
+    models: int
+    rows: int
+    within: float  # of the largest score; 0 for the same bits
+
+    @property
+    def sentence(self) -> str:
+        """What is printed with an export."""
+        how = "to the bit" if self.within == 0 else f"within {self.within:.0e} of the largest"
+        return (
+            f"Proof: {self.by} scored the files of {self.models} models; on {self.rows} rows the simulated scores are "
+            f"the same {how}."
+        )
+
+
+def recorded() -> dict[str, Proof]:
+    """Return what was run, by target."""
+    return {name: Proof(**line) for name, line in json.loads(RECORD.read_text("utf-8")).items()}
+
+
+def proof_of(to: str) -> str:
+    """Return what was run to prove a target, as a sentence; ``scripts/prove_targets.py`` writes the record."""
+    proof = recorded().get(to)
+    return NOTHING_RUN if proof is None else proof.sentence

@@ -11,10 +11,10 @@ from argrank.deploy.options import Files, Options, check_names
 from argrank.deploy.plain import Plain
 from argrank.deploy.writer import Writer
 from argrank.errors import ModelError
-from argrank.models import tree_sums
 from argrank.models.forest import Forest
 from argrank.models.formats import lightgbm as lightgbm_text
 from argrank.models.tree import ZERO, Tree
+from argrank.models.trees import tree_sums
 
 NAN = 2  # the missing type of a split that has a way for NaN
 
@@ -58,7 +58,7 @@ def seen(X: Floats) -> Floats:
 
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
     """Score rows from the written text as LightGBM does: float64, trees in order."""
-    return tree_sums.sums(lightgbm_text.read(files["model.txt"].decode()).trees, seen(X))[:, 0]
+    return tree_sums(lightgbm_text.read(files["model.txt"].decode()).trees, seen(X))[:, 0]
 
 
 WRITER = Writer(write, simulate, seen=seen)

@@ -10,7 +10,7 @@ import numpy as np
 
 from argrank._files import split_suffixes
 from argrank._types import Floats
-from argrank.data.dates import days_between
+from argrank.data.categories import days_between
 from argrank.data.io.arrow import read_columns
 from argrank.data.io.columns.checks import check_names
 from argrank.data.io.columns.dates import date_format, day_numbers, iso_texts

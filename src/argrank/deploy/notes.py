@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from argrank.data.dates import Dates
+from argrank.data.categories import Dates
 from argrank.deploy.options import Files, Options, Term
 from argrank.deploy.plain import Plain
 

@@ -28,7 +28,7 @@ from argrank.data.mapped import is_mapped
 from argrank.data.mapped import size_of as size_of_features
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.scaled_rows import ScaledRows
-from argrank.engines._stamp import Stamp, check_stamp
+from argrank.engines._workers import Stamp, check_stamp
 from argrank.engines.local import Blocks, Judge, Point, map_blocks
 from argrank.evaluation.evaluate import measure_queries
 from argrank.evaluation.systems import in_precision
@@ -37,7 +37,7 @@ from argrank.measures.measure import Measure
 from argrank.objectives.objective import Objective, query_weights
 
 #: On a worker: what is known of a partition in a fit, by the fit and the number of the partition.
-_CACHE: dict[tuple[str, int], _State] = {}
+_CACHE: dict[tuple[str, int], State] = {}
 
 #: The last fits that are over: a task of one of them that comes late leaves nothing behind.
 _OVER: collections.deque[str] = collections.deque(maxlen=1000)
@@ -89,12 +89,12 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What to do with a partition of a fit: a method of ``_State`` and its arguments."""
+    """What to do with a partition of a fit: a method of ``State`` and its arguments."""
 
     fit: str
     part: int
     borders: tuple[int, ...]
-    do: str
+    do: Callable[..., Any]
     arguments: tuple[Any, ...]
     recipes: Mapping[int, Recipe] = field(default_factory=dict)
     held: frozenset[int] = frozenset()  # vectors to keep where they have to be made
@@ -119,13 +119,13 @@ def work(part: Part, task: Task) -> Answer:
     key = (task.fit, task.part)
     state = _CACHE.get(key)
     if state is None or state.data is not part.data:
-        state = _CACHE[key] = _State(part.data, task.borders, part.gives_back)
+        state = _CACHE[key] = State(part.data, task.borders, part.gives_back)
     for number in task.dropped:
         state.vectors.pop(number, None)
     with state.lock:  # after an interruption a task may still run when the next one comes
         state.recipes, state.held = task.recipes, task.held
         try:
-            found, missing = getattr(state, task.do)(*task.arguments), False
+            found, missing = task.do(state, *task.arguments), False
         except _MissingError:
             found, missing = None, True
     if task.fit in _OVER:
@@ -145,7 +145,7 @@ def over_blocks(part: Part, borders: tuple[int, ...], function: Callable[[Datase
     return map_blocks(part.data, borders, function, 1, part.gives_back)
 
 
-class _State:
+class State:
     """A partition of a fit: its blocks, vectors of scores by number, and what objectives have prepared."""
 
     def __init__(self, data: Dataset, borders: Sequence[int], gives_back: bool = False) -> None:
@@ -262,10 +262,10 @@ class _State:
 
 
 _MAKERS: dict[str, Callable[..., Floats]] = {
-    "constant": _State._constant,
-    "given": _State._given,
-    "scores": _State._scores,
-    "slope": _State._slope,
+    "constant": State._constant,
+    "given": State._given,
+    "scores": State._scores,
+    "slope": State._slope,
     "plus": lambda state, given, a, b: a + b,
     "minus": lambda state, given, a, b: a - b,
     "times": lambda state, factor, a: factor * a,

@@ -18,8 +18,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders, offsets
 from argrank.data.io.pack.loader import Pack, load_part
 from argrank.engines import _part
-from argrank.engines._stamp import stamp
-from argrank.engines._workers import check_versions, fits_in_limits, heard
+from argrank.engines._workers import check_versions, fits_in_limits, heard, stamp
 from argrank.engines.dask_frames import datasets_of, refuse_split
 from argrank.engines.partitioned import Partitioned
 from argrank.errors import ClusterError

@@ -24,7 +24,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.grouping import offsets
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import _part
-from argrank.engines._stamp import stamp
+from argrank.engines._workers import stamp
 from argrank.engines.partitioned_risk import PartitionedRisk
 from argrank.errors import InputError
 from argrank.measures.conventions import Convention
@@ -260,7 +260,7 @@ class Partitioned(IsData):
         """Count a round trip, and return what it brought."""
         self.traffic.round_trips += 1
         self.traffic.seconds += time.perf_counter() - begin
-        self.traffic.worker_seconds += sum(getattr(one, "seconds", 0.0) for one in found)
+        self.traffic.worker_seconds += sum(one.seconds for one in found if isinstance(one, _part.Answer))
         self.traffic.received += _part.size_of(found)
         return found
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import uuid
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from argrank._types import Floats
-from argrank.engines._part import Asked, Recipe, Task, work
+from argrank.engines._part import Asked, Recipe, State, Task, work
 from argrank.engines.local import SummedRisk
 from argrank.engines.vector import Space, Vector, all_recipes
 from argrank.errors import InputError, OptionError
@@ -34,7 +34,7 @@ class Session:
         self.close = weakref.finalize(self, data.forget, self.fit)
         self.close.atexit = False
 
-    def run(self, do: str, *arguments: Any, vectors: Iterable[Vector] = ()) -> list[Any]:
+    def run(self, do: Callable[..., Any], *arguments: Any, vectors: Iterable[Vector] = ()) -> list[Any]:
         """Do the same with every partition and return what each found; ``vectors`` are those that it needs."""
         vectors, space = list(vectors), self.space
         unmade = space.unmade(vectors)
@@ -62,7 +62,7 @@ class Session:
 
     def gather(self, vector: Vector) -> Floats:
         """Return a vector of scores itself; it may be large."""
-        return np.concatenate(self.run("values", vector.node.number, vectors=[vector]))
+        return np.concatenate(self.run(State.values, vector.node.number, vectors=[vector]))
 
     def _split(self, recipes: Mapping[int, Recipe]) -> list[Mapping[int, Recipe]]:
         """Return the recipes for every partition: of scores that are given, it gets those of its rows."""
@@ -92,7 +92,7 @@ class PartitionedRisk(SummedRisk):
         self.n_queries, self.n_documents, self.n_features = data.n_queries, data.n_documents, data.n_features
         pairs = None
         if objective.mean_over == "pairs":
-            pairs = np.concatenate(self.session.run("n_pairs", objective))
+            pairs = np.concatenate(self.session.run(State.n_pairs, objective))
         self._asked = Asked(next(self.session.objectives), objective, total_weight(data, pairs))
         self.query_shares = query_weights(data) / self._asked.total
         n_blocks = sum(len(own) - 1 for own in data.borders)
@@ -115,7 +115,7 @@ class PartitionedRisk(SummedRisk):
 
     def sample(self) -> tuple[int, Any] | None:
         """Return the bytes and the sizes of the samples of rankings that the objective has drawn, if it has."""
-        found = self.session.run("sample", self._asked)
+        found = self.session.run(State.sample, self._asked)
         return None if found[0] is None else (sum(one[0] for one in found), np.concatenate([one[1] for one in found]))
 
     def given_scores(self, values: Floats) -> Vector:
@@ -136,7 +136,7 @@ class PartitionedRisk(SummedRisk):
 
     def _at_weights(self, weights: Floats) -> tuple[list[float], list[Floats]]:
         self._at = weights.copy()
-        found = self.session.run("at_weights", self._asked, self._at, self._together)
+        found = self.session.run(State.at_weights, self._asked, self._at, self._together)
         return _chained(one[0] for one in found), _chained(one[1] for one in found)
 
     def _at_scores(self, scores: Vector) -> tuple[list[float], Vector]:
@@ -147,25 +147,25 @@ class PartitionedRisk(SummedRisk):
         along = {one.number for node in nodes for one in (node, *node.of) if one.kind not in ("constant", "times")}
         along.add(scores.node.number)
         arguments = (self._asked, scores.node.number, u.node.number, sorted(along))
-        found = self.session.run("at_scores", *arguments, vectors=[scores])
+        found = self.session.run(State.at_scores, *arguments, vectors=[scores])
         scores.stored()
         u.stored()
         u.dots = {number: _chained(one[1][number] for one in found) for number in along}
         return _chained(one[0] for one in found), u
 
     def _pull_back(self, u: Vector) -> list[Floats]:
-        return _chained(self.session.run("pull_back", u.node.number, self._together, vectors=[u]))
+        return _chained(self.session.run(State.pull_back, u.node.number, self._together, vectors=[u]))
 
     def _curve(self, direction: Floats) -> list[Floats]:
         if self._at is None:
             raise OptionError("hessian_product: expected a call of value_and_gradient before")
-        return _chained(self.session.run("curve", self._asked, self._at, direction, self._together))
+        return _chained(self.session.run(State.curve, self._asked, self._at, direction, self._together))
 
     def _dots(self, u: Vector, v: Vector) -> list[float]:
         known = u.dots.get(v.node.number) or v.dots.get(u.node.number)
         if known is not None:
             return known
-        return _chained(self.session.run("dots", u.node.number, v.node.number, vectors=[u, v]))
+        return _chained(self.session.run(State.dots, u.node.number, v.node.number, vectors=[u, v]))
 
 
 def _chained(parts: Iterable[list[Any]]) -> list[Any]:

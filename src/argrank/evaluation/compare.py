@@ -13,7 +13,7 @@ from argrank._declared import AtLeast, Below, Count, Seed, checked
 from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data.clicks.counts import ClickCounts
-from argrank.data.clicks.log import Clicks, is_log
+from argrank.data.clicks.log import Clicks
 from argrank.data.io.trec.forms import is_run
 from argrank.errors import InputError, OptionError, unknown_name
 from argrank.evaluation import significance
@@ -102,7 +102,7 @@ def compare(
     >>> result.letters("ndcg@10")
     {'good': 'b', 'poor': ''}
     """
-    if is_log(data):
+    if isinstance(data, Clicks | ClickCounts):
         from argrank.evaluation.counterfactual.on_log import compare_on_log  # slow to import
 
         rules, systems = make_convention(convention, **switches), named_systems(scores)[0]

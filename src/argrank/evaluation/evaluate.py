@@ -12,7 +12,8 @@ from argrank._declared import Jobs, Share, checked
 from argrank._once import reading_once
 from argrank._threads import map_threads
 from argrank._types import Floats
-from argrank.data.clicks.log import is_log
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
 from argrank.evaluation.counterfactual.result import ClickEvaluation, ClickEvaluations
@@ -34,10 +35,6 @@ class Elsewhere(Protocol):
         self, system: Any, measures: Sequence[Measure], convention: Convention
     ) -> tuple[list[Floats], NDArray[np.bool_]]:
         """Return every measure's values over the queries, and which queries have ties that matter."""
-
-
-def _is_elsewhere(data: Any) -> bool:
-    return isinstance(data, Elsewhere)
 
 
 @overload
@@ -137,7 +134,7 @@ def evaluate(
     on_log = {"propensities": propensities, "estimator": estimator, "features": features}
     on_log |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
     on_log = {name: one for name, one in on_log.items() if one is not None}
-    if is_log(data):
+    if isinstance(data, Clicks | ClickCounts):
         from argrank.evaluation.counterfactual.on_log import evaluate_on_log, refuse_on_log  # slow to import
 
         refuse_on_log(judgements=judgements, by=by, explain=explain, trusted=trusted, probability=probability)
@@ -147,33 +144,16 @@ def evaluate(
         raise OptionError(f"{next(iter(on_log))}: expected a click log (ar.load_clicks) beside it, got {shown(data)}")
     asked = measure_list(measures)
     if trusted is not None:
-        found = _evaluate_trusted(systems, data, trusted, asked, rules, judgements, by, explain, probability, n_jobs)
-        return Evaluations(found) if several else next(iter(found.values()))
-    if probability is not None:
+        from argrank.evaluation.judges.trusted import evaluate_trusted
+
+        if judgements is not None or explain is not None:
+            raise OptionError("trusted: expected neither judgements nor explain beside it")
+        found = evaluate_trusted(systems, data, trusted, asked, rules, probability, by, n_jobs)
+    elif probability is not None:
         raise OptionError("probability: expected trusted judgements beside it, got none")
-    found = evaluate_systems(systems, data, asked, rules, judgements, by=by, explain=explain, n_jobs=n_jobs)
+    else:
+        found = evaluate_systems(systems, data, asked, rules, judgements, by=by, explain=explain, n_jobs=n_jobs)
     return Evaluations(found) if several else next(iter(found.values()))
-
-
-def _evaluate_trusted(
-    systems: Mapping[str, Any],
-    data: Any,
-    trusted: Any,
-    asked: list[tuple[str, Measure]],
-    rules: Convention,
-    judgements: Any,
-    by: Any,
-    explain: Any,
-    probability: Any,
-    n_jobs: int | None,
-) -> dict[str, Evaluation]:
-    from argrank.evaluation.judges.trusted import evaluate_trusted
-
-    if _is_elsewhere(data):
-        raise InputError(f"trusted: expected data on one machine for it, got {type(data).__name__}")
-    if judgements is not None or explain is not None:
-        raise OptionError("trusted: expected neither judgements nor explain beside it")
-    return evaluate_trusted(systems, data, trusted, asked, rules, probability, by, n_jobs)
 
 
 def evaluate_systems(
@@ -188,7 +168,8 @@ def evaluate_systems(
     n_jobs: int | None = None,
 ) -> dict[str, Evaluation]:
     """Return the measures of several systems on the same data, wherever that is."""
-    if not _is_elsewhere(data):
+    is_elsewhere = isinstance(data, Elsewhere)
+    if not is_elsewhere:
         return {
             name: evaluate_lists(lists, asked, rules, by=by, explain=explain, n_jobs=n_jobs)
             for name, lists in lists_of(systems, data, judgements).items()

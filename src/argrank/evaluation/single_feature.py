@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from argrank.data.dataset import Dataset
-from argrank.data.doctor.single_features import order_of_labels
+from argrank.data.doctor.labels import order_of_labels
 from argrank.data.summary import feature_label
 from argrank.evaluation.evaluate import mean_of
 

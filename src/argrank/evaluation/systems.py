@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from argrank.data.io.trec.files import QRELS, RUN, Qrels
 from argrank.data.io.trec.forms import as_qrels, as_run, is_qrels_file, is_qrels_table, is_run, is_table, run_name
 from argrank.data.io.trec.matched import Matched, match_dicts, match_words
 from argrank.data.io.trec.pool import JudgedRuns, join_runs
+from argrank.data.mapped import Later
 from argrank.data.unjudged import JUDGED, OUTSIDE
-from argrank.data.untouched import Later
 from argrank.errors import InputError, OptionError, shown
 from argrank.evaluation.ranking_blocks import Judgements
 from argrank.measures.conventions import Convention
@@ -171,30 +171,16 @@ def are_quick(systems: Mapping[str, Any], data: str | os.PathLike[str]) -> bool:
 
 def _quick_matches(systems: Mapping[str, Any], data: Any) -> dict[str, Matched] | None:
     """Match runs with judgements where all are plain dicts or large TREC files; None where they need a closer look."""
-    match: Callable[[Any], Matched | None]
-    if isinstance(data, str | os.PathLike):
-        if not are_quick(systems, data):
-            return None
+    found: dict[str, Matched | None] = {}
+    if isinstance(data, Mapping):
+        found = {name: match_dicts(one, data) for name, one in systems.items()}
+    elif isinstance(data, str | os.PathLike) and are_quick(systems, data):
         judged = read_words(data, QRELS)
-        if judged is None:
-            return None
-
-        def match(one: Any) -> Matched | None:
-            run = read_words(one, RUN, judged.query_ids)
-            return None if run is None else match_words(run, judged)
-
-    else:
-
-        def match(one: Any) -> Matched | None:
-            return match_dicts(one, data)
-
-    found = {}
-    for name, one in systems.items():
-        matched = match(one)
-        if matched is None:
-            return None
-        found[name] = matched
-    return found
+        for name, one in systems.items():
+            run = None if judged is None else read_words(one, RUN, judged.query_ids)
+            found[name] = None if run is None or judged is None else match_words(run, judged)
+    matched = {name: one for name, one in found.items() if one is not None}
+    return matched if matched.keys() == systems.keys() else None
 
 
 def matched_lists(matched: Matched, name: str) -> Lists:

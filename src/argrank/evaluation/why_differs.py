@@ -44,8 +44,10 @@ class Differences:
     idle: list[str]
 
     def __repr__(self) -> str:
-        lines = [f"{self.measure}: {self.a.name} {self.value_a:.6f}, {self.b.name} {self.value_b:.6f}, "
-                 f"difference {self.value_b - self.value_a:+.6f}"]  # fmt: skip
+        lines = [
+            f"{self.measure}: {self.a.name} {self.value_a:.6f}, {self.b.name} {self.value_b:.6f}, "
+            f"difference {self.value_b - self.value_a:+.6f}"
+        ]
         if not self.steps:
             return "\n".join([*lines, "no switch moves the value on these scores"])
         rows = [
@@ -60,10 +62,14 @@ class Differences:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
         return {
-            "measure": self.measure.name, "a": self.a.name, "b": self.b.name,
-            "value_a": self.value_a, "value_b": self.value_b, "idle": list(self.idle),
+            "measure": self.measure.name,
+            "a": self.a.name,
+            "b": self.b.name,
+            "value_a": self.value_a,
+            "value_b": self.value_b,
+            "idle": list(self.idle),
             "steps": [step._asdict() | {"a": describe(step.a), "b": describe(step.b)} for step in self.steps],
-        }  # fmt: skip
+        }
 
 
 @checked

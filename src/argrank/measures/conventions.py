@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from argrank.errors import OptionError, is_finite, shown, unknown_name
 from argrank.measures.discounts import LOGARITHMS, Discount, check_discount
@@ -134,30 +133,6 @@ class Convention:
     def switches(self) -> dict[str, Any]:
         """Return every switch but the name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "name"}
-
-
-class Switches(TypedDict, total=False):
-    """The switches of ``Convention`` as keyword arguments; None leaves a switch as the preset has it."""
-
-    gain: Any
-    discount: Discount | None
-    logarithm: str | None
-    normalise: str | None
-    undefined: float | str | None
-    undefined_of: Mapping[str, float | str] | None
-    undefined_weight: str | None
-    empty: str | None
-    ties: str | None
-    short: str | None
-    short_precision: str | None
-    relevant_at: float | None
-    ap_denominator: str | None
-    max_grade: float | None
-    score_dtype: str | None
-    averaging: str | None
-    missing: str | None
-    judged_only: bool | None
-    format: str | None
 
 
 def check_undefined(value: Any) -> float | str:

@@ -19,10 +19,6 @@ class Member(NamedTuple):
     weight: float
     regressor: Any
 
-    def with_weight(self, weight: float) -> Member:
-        """Return the same regressor with another weight."""
-        return Member(weight, self.regressor)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnsembleModel(Model):

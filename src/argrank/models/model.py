@@ -16,9 +16,8 @@ from argrank._declared import Count, checked
 from argrank._tables import facts_html
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, align, kinds_of, places
+from argrank.data.categories import Categories, Dates, align, is_date, kinds_of, places, redated
 from argrank.data.dataset import Dataset
-from argrank.data.dates import Dates, is_date, redated
 from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import block_borders, group_by_id, group_by_size

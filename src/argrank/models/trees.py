@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from argrank._types import Floats, Integers
-from argrank.errors import ModelError
-from argrank.models import tree_sums
+from argrank.errors import ModelError, OptionError
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
 from argrank.models.model import Model, read_served, served_fields
@@ -36,7 +37,17 @@ class TreeModel(Model):
 
     def importances(self, kind: str = "gain") -> Floats:
         """Return what every feature contributed: the summed "gain" of its splits, or their number ("split")."""
-        return tree_sums.importances(self.trees, self.n_columns, kind)
+        if kind not in ("gain", "split"):
+            raise OptionError(f'importance: expected "gain" or "split", got {kind!r}')
+        total = np.zeros(self.n_columns)
+        for tree in self.trees:
+            np.add.at(total, tree.feature, tree.gain if kind == "gain" else 1.0)
+        return total
+
+
+def tree_sums(trees: Sequence[Tree], X: Any, n_outputs: int = 1) -> Floats:
+    """Return the sum of the trees' values for every row and output; tree i belongs to output i modulo ``n_outputs``."""
+    return FlatTrees(trees, n_outputs).sums(X)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -31,12 +31,12 @@ from argrank.rankers.linear.rank_svm import RankSVM as RankSVM
 from argrank.rankers.linear.regression import Regression as Regression
 from argrank.rankers.linear.smooth_grad import SmoothGrad as SmoothGrad
 from argrank.rankers.linear.softrank import SoftRank as SoftRank
-from argrank.rankers.linear.svm_auc import SVMauc as SVMauc
+from argrank.rankers.linear.svm import SVMauc as SVMauc
+from argrank.rankers.linear.svm import SVMmap as SVMmap
+from argrank.rankers.linear.svm import SVMmrr as SVMmrr
+from argrank.rankers.linear.svm import SVMndcg as SVMndcg
+from argrank.rankers.linear.svm import SVMndcgNC as SVMndcgNC
 from argrank.rankers.linear.svm_combo import SVMcombo as SVMcombo
-from argrank.rankers.linear.svm_map import SVMmap as SVMmap
-from argrank.rankers.linear.svm_mrr import SVMmrr as SVMmrr
-from argrank.rankers.linear.svm_ndcg import SVMndcg as SVMndcg
-from argrank.rankers.linear.svm_ndcg_nc import SVMndcgNC as SVMndcgNC
 from argrank.rankers.registry import make_ranker as make_ranker
 from argrank.rankers.registry import objective as objective
 from argrank.rankers.registry import ranker_names as ranker_names

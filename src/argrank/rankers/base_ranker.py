@@ -32,11 +32,8 @@ from argrank.models.tree_classes import TreeClassesModel
 from argrank.models.trees import TreeModel
 from argrank.objectives.objective import Objective
 from argrank.rankers.checkpoint import Checkpoint, identity, model_from, model_state, storable
-from argrank.rankers.estimator import Estimator, Reporting
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.parameters import check_parameters, rules_of
-from argrank.rankers.row_gains import for_gains
-from argrank.rankers.trace import Trace, Validation, Watcher
+from argrank.rankers.estimator import Estimator, Reporting, check_parameters, rules_of
+from argrank.rankers.trace import Outcome, Trace, Validation, Watcher
 from argrank.rankers.training_data import (
     LINEAR,
     Work,
@@ -44,6 +41,7 @@ from argrank.rankers.training_data import (
     check_training,
     check_working_memory,
     eval_parts,
+    for_gains,
     nothing_to_learn,
     training_data,
 )

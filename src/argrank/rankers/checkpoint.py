@@ -32,6 +32,7 @@ from argrank.models.model import Fitted, Model
 from argrank.rankers._archive import STATE, DamagedError, packed, unpacked
 from argrank.rankers.estimator import Reporting
 from argrank.rankers.trace import Watcher
+from argrank.solvers.problem import Keeper
 
 if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
@@ -55,8 +56,8 @@ GO_ON = ("max_iter", "tol")  # parameters with which a finished fit goes on
 MAY_DIFFER = (*GO_ON, *FREE)
 
 
-class Checkpoint:
-    """The file of one fit: what it holds from before, and what is written to it. A ``Keeper`` for solvers."""
+class Checkpoint(Keeper):
+    """The file of one fit: what it holds from before, and what is written to it."""
 
     def __init__(self, path: str | os.PathLike[str], every: float, identity: Mapping[str, Any]) -> None:
         check_positive("every", every)

@@ -20,9 +20,8 @@ from argrank.objectives.objective import Objective
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
-from argrank.rankers.outcome import Outcome
 from argrank.rankers.registry import make_ranker
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

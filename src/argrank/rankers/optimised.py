@@ -12,8 +12,7 @@ from argrank.engines import is_distributed
 from argrank.errors import OptionError
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
-from argrank.rankers.estimator import Reporting
-from argrank.rankers.parameters import Measured
+from argrank.rankers.estimator import Measured, Reporting
 
 
 class Aim(Enum):

@@ -114,12 +114,12 @@ _OWN = {
     "softrank": Registered(
         ".linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
     ),
-    "svm-auc": Registered(".linear.svm_auc:SVMauc", "structured", CONVEX_C, first=True, distributed=True),
+    "svm-auc": Registered(".linear.svm:SVMauc", "structured", CONVEX_C, first=True, distributed=True),
     "svm-combo": Registered(".linear.svm_combo:SVMcombo", "structured", TIGHT_C, distributed=True),
-    "svm-map": Registered(".linear.svm_map:SVMmap", "structured", CONVEX_C, first=True, distributed=True),
-    "svm-mrr": Registered(".linear.svm_mrr:SVMmrr", "structured", TIGHT_C, distributed=True),
-    "svm-ndcg": Registered(".linear.svm_ndcg:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
-    "svm-ndcg-nc": Registered(".linear.svm_ndcg_nc:SVMndcgNC", "structured", TIGHT_C, distributed=True),
+    "svm-map": Registered(".linear.svm:SVMmap", "structured", CONVEX_C, first=True, distributed=True),
+    "svm-mrr": Registered(".linear.svm:SVMmrr", "structured", TIGHT_C, distributed=True),
+    "svm-ndcg": Registered(".linear.svm:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
+    "svm-ndcg-nc": Registered(".linear.svm:SVMndcgNC", "structured", TIGHT_C, distributed=True),
     "symmetric-mart": Registered(
         ".boosted.symmetric.symmetric_mart:SymmetricMART",
         "trees",

@@ -1,4 +1,4 @@
-"""The trace of a fit: what every iteration saw, as columns, and the watcher that records it."""
+"""The trace of a fit: what every iteration saw, the watcher that records it, and what the fit ends with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
-from argrank.solvers.problem import Stop
+from argrank.models.stayed import Stayed
+from argrank.solvers.problem import Keeper, Result, Stop
 
 Facts = Mapping[str, float]
 
@@ -92,7 +93,7 @@ class Validation(NamedTuple):
 class Watcher:
     """What a solver calls after every iteration: records, measures on validation data, shows progress."""
 
-    keeper: Any = None  # a Checkpoint, where there is one
+    keeper: Keeper = Keeper()  # a Checkpoint, where there is one
 
     def __init__(self, name: str, validations: Sequence[Validation], verbose: int) -> None:
         self.trace = Trace()
@@ -135,28 +136,6 @@ class Watcher:
         self._begin -= seconds
         self.trace.seconds_before = seconds
 
-    # ---- the checkpoint, where there is one ------------------------------------------------------------------------
-
-    def finished(self) -> Mapping[str, Any] | None:
-        """Return the result of the next part of the training, if the checkpoint has it."""
-        found: Mapping[str, Any] | None = None if self.keeper is None else self.keeper.finished()
-        return found
-
-    def finish(self, result: Mapping[str, Any]) -> None:
-        """Remember the result of a part of the training."""
-        if self.keeper is not None:
-            self.keeper.finish(result)
-
-    def resumed(self) -> Mapping[str, Any] | None:
-        """Return the state from which to go on, once."""
-        found: Mapping[str, Any] | None = None if self.keeper is None else self.keeper.resumed()
-        return found
-
-    def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]], now: bool = False) -> None:
-        """Note a state to go on from; a function is asked only when it is written."""
-        if self.keeper is not None:
-            self.keeper.offer(state, now)
-
     def __enter__(self) -> Watcher:
         return self
 
@@ -182,3 +161,37 @@ class Interruption:
             return False
         self.stop, self.note = Stop.INTERRUPTED, f"interrupted; the {kept} rounds before were kept"
         return True
+
+
+PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
+
+
+class Outcome(NamedTuple):
+    """What a ranker's solver hands back: a model of the (normalised) features and how it got there."""
+
+    model: Model
+    objective: float
+    gap: float
+    n_iter: int
+    stop: Stop = Stop.DONE
+    note: str | None = None  # the reason in words, where the fit ended early; for people alone
+    stayed: Stayed | None = None  # near another method's model
+
+    @classmethod
+    def of(cls, result: Result) -> Outcome:
+        """Take over what a solver of linear models found. To stop at the limit of precision is to be done."""
+        precise = result.reason is Stop.PRECISION and result.gap <= PRECISE * abs(result.objective)
+        stop = Stop.DONE if precise else result.reason
+        note = None if stop.is_done else result.message
+        return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, stop, note)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all but the model, as a checkpoint can hold it."""
+        return {**self._asdict(), "stop": self.stop.value, "model": None}
+
+    @classmethod
+    def restored(cls, model: Model, numbers: Mapping[str, Any]) -> Outcome:
+        """Return the outcome that a checkpoint holds."""
+        values = {name: numbers[name] for name in cls._fields}
+        stayed = None if numbers["stayed"] is None else Stayed(*numbers["stayed"])
+        return cls(**{**values, "stop": Stop(numbers["stop"]), "model": model, "stayed": stayed})

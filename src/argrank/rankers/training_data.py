@@ -7,9 +7,11 @@ memory than there is: a refusal instead of a crash.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 
 from argrank._memory import check_memory
 from argrank._types import Floats
@@ -18,12 +20,13 @@ from argrank.data.frames import is_frame
 from argrank.data.io.columns.roles import label_hint
 from argrank.data.mapped import is_mapped
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
-from argrank.engines import Data, DistributedDataset
+from argrank.engines import Data, DistributedDataset, over_features
 from argrank.errors import InputError, InputTypeError, OptionError, shown
 from argrank.measures.conventions import make_convention
 from argrank.measures.names import measure as parse_measure
-from argrank.rankers.registry import RANKERS, registered_name
-from argrank.rankers.row_gains import check_gains
+from argrank.measures.structure import refused_gains
+from argrank.rankers.optimised import aimed, measure_or_none
+from argrank.rankers.registry import RANKERS, ranker_class, registered_name
 
 if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
@@ -216,3 +219,82 @@ def _levels(parameters: Mapping[str, Any], y: Floats) -> list[Floats]:
         return [parse_measure(name).levels(y, rules) for name in names]
     except OptionError:  # which the ranker says in its own words
         return []
+
+
+USUAL = "dcg@10"  # is optimised and reported where rows carry gains and nothing else is asked for
+Ranker = TypeVar("Ranker", bound="BaseRanker")
+
+
+def for_gains(ranker: Ranker, data: Any) -> Ranker:
+    """Return the ranker, or where rows carry gains one that optimises and reports dcg@10 unless asked for another."""
+    if not isinstance(data, Dataset) or data.gains is None:
+        return ranker
+    found: Ranker = aimed(clone(ranker), USUAL, data, scored=True)
+    names = ("measure", "scoring")
+    before, after = (one.get_params(deep=False) for one in (ranker, found))
+    return ranker if all(before.get(name) == after.get(name) for name in names) else found
+
+
+def check_gains(ranker: BaseRanker) -> None:
+    """Refuse rows that carry gains where a ranker knows labels only, and name the rankers that take them."""
+    if not ranker.takes_gains:
+        able = ", ".join(name for name in RANKERS if takes_gains(name))
+        raise InputError(
+            f"{registered_name(ranker)}: expected labels, got row gains (ar.from_clicks), which it has no use for; "
+            f"take one of {able}, or judgements from clicks (ar.judgements)"
+        )
+    measure = measure_or_none(ranker.scoring if ranker.chooses_by_scoring else ranker._optimised)
+    if measure is None:
+        return
+    structure = measure.structure(make_convention("default"))
+    if structure is None or not structure.takes_gains:
+        raise refused_gains(measure.name)
+
+
+def takes_gains(name: str) -> bool:
+    """Tell whether a registered ranker learns from rows that carry gains."""
+    return RANKERS[name].takes == "ranking" and ranker_class(name).takes_gains
+
+
+WILD = 1e6  # ratio of the largest to the smallest range of a feature; the doctor speaks up earlier
+TINY = 1e-6  # the largest range of a feature, below which weights of ordinary size make no difference
+LONG = 1024  # numbers of rows that are looked at as one
+
+
+def notes_of_scales(data: Dataset, n_jobs: int | None, penalised: bool = True) -> list[str]:
+    """Return a note where the ranges of features differ wildly, or are all tiny and weights are penalised.
+
+    Differences make solvers slow and the fit one-sided; for tiny features the penalty outweighs all there is to learn.
+    """
+    ranges = over_features(data, _range, n_jobs)
+    low, high = np.min([one[0] for one in ranges], axis=0), np.max([one[1] for one in ranges], axis=0)
+    with np.errstate(over="ignore"):
+        extent = high - low
+    usable = np.flatnonzero(extent > 0)
+    if not len(usable):
+        return []
+    small, large = usable[np.argmin(extent[usable])], usable[np.argmax(extent[usable])]
+    names = data.feature_names
+    named = [str(number) if names is None else repr(names[number]) for number in (large, small)]
+    if penalised and extent[large] < TINY:
+        return [
+            f"the features are tiny: none ranges over more than {extent[large]:.3g} (feature {named[0]}), so that the "
+            "penalty on the weights outweighs all that they can gain; normalise='standard' helps"
+        ]
+    if not extent[large] > WILD * extent[small]:
+        return []
+    return [
+        f"the scales of the features differ wildly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
+        f"{named[1]} over {extent[small]:.3g}. A linear fit is slow there and one-sided; normalise='standard' helps"
+    ]
+
+
+def _range(X: Any) -> tuple[Floats, Floats]:
+    if sparse.issparse(X):
+        return X.min(axis=0).toarray()[0], X.max(axis=0).toarray()[0]
+    X = np.asarray(X)
+    together = max(1, min(len(X), LONG // X.shape[1]))  # rows as one, as NumPy takes long rows several times faster
+    whole = len(X) - len(X) % together
+    long = X[:whole].reshape(-1, together * X.shape[1])
+    least, most = (reduce(long, axis=0).reshape(together, -1) for reduce in (np.min, np.max))
+    return np.vstack([least, X[whole:]]).min(axis=0), np.vstack([most, X[whole:]]).max(axis=0)

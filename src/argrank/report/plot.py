@@ -10,9 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from argrank._axes import axes_or_new
 from argrank._declared import Count, checked
-from argrank.clicks.drawing import click_rates, propensities, rank_pairs
+from argrank.clicks.drawing import axes_or_new, click_rates, propensities, rank_pairs
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, check_name, shown
 from argrank.evaluation.comparison import Comparison

@@ -7,7 +7,6 @@ decides for which problems it can be chosen, and the contract tests check what i
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -192,14 +191,14 @@ def minimise(
     check_positive("C", C)
     R = Squared() if regulariser is None else regulariser
     name = choose(risk, R) if solver == "auto" else solver
-    problem = Problem(risk, C, R, 0.0, max_iter, start, callback, random_state, keeper)
+    problem = Problem(risk, C, R, 0.0, max_iter, start, callback, random_state, keeper or Keeper())
     _check_fit(name, problem)
     chosen = SOLVERS[name]
     problem = replace(problem, tol=chosen.tol if tol is None else tol)
     _check_options(name, own)
     if R.centre is None and R.units is None:
-        return keeping(keeper, lambda: chosen.run(problem, **own))
-    return keeping(keeper, functools.partial(solve_around, problem, lambda centred: chosen.run(centred, **own)))
+        return keeping(problem.keeper, lambda: chosen.run(problem, **own))
+    return keeping(problem.keeper, lambda: solve_around(problem, lambda centred: chosen.run(centred, **own)))
 
 
 def _check_fit(name: str, problem: Problem) -> None:

@@ -88,8 +88,7 @@ def then_planes(problem: Problem) -> Result:
     patience = min(problem.max_iter, max(PATIENCE, PER_FEATURE * risk.n_features))
     found = problem.resumed()
     if found is None or not found["outer"]:
-        inner = None if found is None else found["inner"]
-        keeper = None if problem.keeper is None else Nested(problem.keeper, {}, inner)
+        keeper = Nested(problem.keeper, {}, found and found["inner"])
         first = minimise(replace(problem, max_iter=patience, keeper=keeper))
         found = None
     else:  # the first part was done before
@@ -107,7 +106,7 @@ def then_planes(problem: Problem) -> Result:
         return meter.tell(w, objective, objective - bound, n_constraints=facts["n_constraints"])
 
     outer = {"first": result_state(first), "meter": meter.state()}
-    keeper = None if problem.keeper is None else Nested(problem.keeper, outer, found and found["inner"])
+    keeper = Nested(problem.keeper, outer, found and found["inner"])
     second = cutting_plane.minimise(
         replace(problem, max_iter=left, start=None, callback=None if callback is None else tell, keeper=keeper)
     )

@@ -25,7 +25,18 @@ from argrank._types import Floats
 from argrank.solvers import bundle, l_bfgs
 from argrank.solvers.meter import Best, Meter
 from argrank.solvers.planes import planes_for
-from argrank.solvers.problem import Nested, Problem, Result, Risk, Scores, Stop, Wrapped, random_state, restore_random
+from argrank.solvers.problem import (
+    Keeper,
+    Nested,
+    Problem,
+    Result,
+    Risk,
+    Scores,
+    Stop,
+    Wrapped,
+    random_state,
+    restore_random,
+)
 
 USUAL = 1e-3  # a ``tol`` below asks for a minimum; so closely is an approximation solved that may lead to none
 FEW_WEIGHTS = 200  # queries times features up to which there are further starts
@@ -69,7 +80,7 @@ def minimise(problem: Problem) -> Result:
     about other minima.
     """
     convex, subtracted = problem.risk.parts()
-    whole = replace(problem, risk=_Difference(convex, subtracted), callback=None, keeper=None)
+    whole = replace(problem, risk=_Difference(convex, subtracted), callback=None, keeper=Keeper())
     meter, best, w = Meter(replace(problem, risk=convex)), Best(whole), problem.begin()
     random = np.random.default_rng(problem.random_state)
     planes = None if problem.regulariser.name == "l1" else planes_for(problem)
@@ -91,7 +102,7 @@ def minimise(problem: Problem) -> Result:
         while not reason:
             outer = {"w": w, "before": before, "polished": polished, "n_hops": n_hops, "n_iter": n_iter, "gap": gap}
             outer |= {"best": best.state(), "meter": meter.state(), "random": random_state(random)}
-            keeper = None if problem.keeper is None else Nested(problem.keeper, outer, found and found["inner"])
+            keeper = Nested(problem.keeper, outer, found and found["inner"])
             scores = convex.scores(w)
             held, slope = subtracted.at_scores(scores)
             height = held - convex.dot(slope, scores)

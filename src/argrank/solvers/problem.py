@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -120,17 +120,19 @@ class Offset(Wrapped):
         return Offset(convex, self._base), Offset(subtracted, self._base)
 
 
-class Keeper(Protocol):
-    """Who keeps the states of one solve after the other."""
+class Keeper:
+    """Who keeps the states of one solve after the other; this one keeps nothing."""
 
     def resumed(self) -> State | None:
         """Return the state from which to go on, once; None to begin."""
+        return None
 
-    def offer(self, state: State) -> None:
-        """Take note of a state; it may be written to a file."""
+    def offer(self, state: State | Callable[[], State], now: bool = False) -> None:
+        """Take note of a state, which may be written to a file, ``now`` or later; a function is asked only then."""
 
     def finished(self) -> State | None:
         """Begin the next solve: return its result, as ``finish`` got it, if it was finished before."""
+        return None
 
     def finish(self, result: State) -> None:
         """Take note of the result of a solve."""
@@ -148,16 +150,15 @@ class Problem:
     start: Floats | None = None
     callback: Callback | None = None
     random_state: int | None = 0
-    keeper: Keeper | None = None  # who keeps the states that the solver offers
+    keeper: Keeper = field(default_factory=Keeper)  # who keeps the states that the solver offers
 
     def resumed(self) -> Any:
         """Return the state from which to go on, None to begin."""
-        return None if self.keeper is None else self.keeper.resumed()
+        return self.keeper.resumed()
 
     def offer(self, **state: Any) -> None:
         """Offer the state after an iteration."""
-        if self.keeper is not None:
-            self.keeper.offer(state)
+        self.keeper.offer(state)
 
     def begin(self) -> Floats:
         """Return where to start: the given weights or zero, within the limits."""
@@ -259,7 +260,7 @@ class Result:
         return text
 
 
-class Nested:
+class Nested(Keeper):
     """The keeper of a solver inside another one, whose own state goes along."""
 
     def __init__(self, keeper: Keeper, outer: State, inner: State | None) -> None:
@@ -270,22 +271,13 @@ class Nested:
         inner, self._inner = self._inner, None
         return inner
 
-    def offer(self, state: State) -> None:
+    def offer(self, state: State | Callable[[], State], now: bool = False) -> None:
         """Offer both states."""
         self._keeper.offer({"outer": self._outer, "inner": state})
 
-    def finished(self) -> State | None:
-        """Return None: an inner solve is part of the outer one."""
-        return None
 
-    def finish(self, result: State) -> None:
-        """Do nothing: the outer solve goes on."""
-
-
-def keeping(keeper: Keeper | None, solve: Callable[[], Result]) -> Result:
+def keeping(keeper: Keeper, solve: Callable[[], Result]) -> Result:
     """Solve, unless the solve was finished before; let the keeper know the result."""
-    if keeper is None:
-        return solve()
     found = keeper.finished()
     if found is not None:
         proof = found.get("collapsed")
@@ -299,7 +291,7 @@ def keeping(keeper: Keeper | None, solve: Callable[[], Result]) -> Result:
 
 def result_state(result: Result) -> State:
     """Return the fields of a result of which a new one can be made."""
-    given = {**{field.name: getattr(result, field.name) for field in fields(result)}, "reason": result.reason.value}
+    given = {**{one.name: getattr(result, one.name) for one in fields(result)}, "reason": result.reason.value}
     return {name: value for name, value in given.items() if isinstance(value, float | int | str | np.ndarray | tuple)}
 
 

@@ -150,7 +150,8 @@ class Trial(Rendered, Framed):
         return self.compare() if len(self.systems) > 1 else None
 
     def _shown(self) -> tuple[list[Table], list[str]]:
-        return [self.means_table(), *self._folds_tables()], self.footer
+        folds = [folds_table("ranker", self.folds, self, self.fold_comparisons)] if self.n_folds > 1 else []
+        return [self.means_table(), *folds], self.footer
 
     def columns(self) -> dict[str, list[Any]]:
         """Return every ranker in every fold by column: what was chosen, validation, the measures."""
@@ -201,9 +202,6 @@ class Trial(Rendered, Framed):
         }
         plain: dict[str, Any] = json_value(found)
         return plain
-
-    def _folds_tables(self) -> list[Table]:
-        return [folds_table("ranker", self.folds, self, self.fold_comparisons)] if self.n_folds > 1 else []
 
     def means_table(self) -> Table:
         """Return a row for every ranker: what was chosen, the validation value, the means, the seconds."""

@@ -9,8 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from argrank.data.clicks import load
-from argrank.data.clicks.load import load_clicks
-from argrank.data.clicks.write import write_clicks
+from argrank.data.clicks.load import load_clicks, write_clicks
 from argrank.errors import FormatError, InputError, OptionError
 
 

@@ -17,12 +17,10 @@ from argrank.errors import ArgrankWarning, OptionError
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import Stop
-from argrank.trials.auto import compressed
+from argrank.trials.auto import blend
 from argrank.trials.auto import members as members_module
-from argrank.trials.auto.blend import Blend
-from argrank.trials.auto.compressed import compressed_estimate
-from argrank.trials.auto.efforts import EFFORTS, MEMBERS
-from argrank.trials.auto.members import Folding, Member, Stage, TreeMember, member_of
+from argrank.trials.auto.blend import Blend, compressed_estimate
+from argrank.trials.auto.members import EFFORTS, MEMBERS, Folding, Member, Stage, TreeMember, member_of
 from argrank.trials.auto.search import Search
 from argrank.trials.compress import n_trees_of
 
@@ -225,14 +223,14 @@ def test_max_trees_takes_what_is_better_on_held_out_queries(data, monkeypatch, b
 
 def test_what_is_expected_of_a_small_forest_comes_from_queries_that_it_did_not_see(data, monkeypatch):
     seen = []
-    original = compressed.follow
+    original = blend.follow
 
     def follow(teacher, train, *given):
         small = original(teacher, train, *given)
         seen.append(set(train.query_ids.tolist()))
         return small
 
-    monkeypatch.setattr(compressed, "follow", follow)
+    monkeypatch.setattr(blend, "follow", follow)
     auto(max_trees=40, n_folds=3).fit(data)
     everything = set(data.query_ids.tolist())
     left_out = [everything - train for train in seen]

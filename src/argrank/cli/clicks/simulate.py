@@ -37,19 +37,12 @@ def run(
       argrank clicks simulate shop.csv --system bm25_title --model dbn --sessions 50000 -o log.parquet
     """
     from argrank.clicks.simulation import simulate_clicks
-    from argrank.data.clicks.write import write_clicks
-    from argrank.data.io.load import load
+    from argrank.data.clicks.load import write_clicks
 
-    judged = load(data)
-    systems = {
-        name: arguments.system(file, judged, column) for name, file in arguments.system_files(scores or []).items()
-    }
-    systems |= arguments.feature_systems(
-        options.split_names(features, "--system", "features") if features else [], judged
-    )
-    arguments.check_systems(systems)
+    files = arguments.system_files(scores or [])
+    judged, systems = arguments.read_systems(data, files, column, options.names_of(features), progress=True)
     log = simulate_clicks(
-        judged,
+        cast(Any, judged),
         systems,
         cast(Any, model),
         eta=eta,

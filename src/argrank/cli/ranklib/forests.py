@@ -15,8 +15,7 @@ from argrank.models.trees import TreesModel
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker
 from argrank.rankers.boosted.trees.lambda_mart import LambdaMART
 from argrank.rankers.boosted.trees.mart import MART
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

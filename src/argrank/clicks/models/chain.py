@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,13 @@ from argrank._jit import kernel
 from argrank._types import Filled, Floats, Integers, Matrix
 from argrank.clicks.models.click_model import LEAST, ClickModel, chances
 from argrank.data.clicks.log import Clicks
-from argrank.errors import check_choice
 
 
 @dataclass
 class ChainModel(ClickModel):
     """A reader goes down the page until content, or tired."""
 
-    last_click: str = "unknown"
+    last_click: Literal["unknown", "satisfies"] = "unknown"
 
     _attraction: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
     _content: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
@@ -37,7 +36,6 @@ class ChainModel(ClickModel):
     gets_tired: ClassVar[bool] = False
 
     def _estimate(self, log: Clicks) -> None:
-        check_choice("last_click", self.last_click, ("unknown", "satisfies"))
         once = self.content_of == "always"  # what follows the first click was not read
         closed = once or self.last_click == "satisfies"
         n_content = {"document": log.n_pairs, "rank": int(log.position.max()) + 1, "always": 1}[self.content_of]
@@ -110,12 +108,11 @@ class CascadeModel(ChainModel):
         the first click, and 1e-6 for every rank below it, clicked or not.
     """
 
-    likelihood: str = "conditional"
+    likelihood: Literal["conditional", "marginal"] = "conditional"
     name: ClassVar[str] = "cascade"
     content_of: ClassVar[str] = "always"
 
     def _of_what_happened(self, log: Clicks) -> Floats:
-        check_choice("likelihood", self.likelihood, ("conditional", "marginal"))
         if self.likelihood == "conditional":
             return super()._of_what_happened(log)
         chance = self.predict(log)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._declared import Seed, checked
+from argrank._declared import Above, Below, Count, Positive, Seed, check_fields, checked
 from argrank._types import Floats, Integers
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
-from argrank.errors import InputError, OptionError, check_count
+from argrank.errors import InputError, OptionError
 
 LEAST = 1e-6  # probability of what a model holds for impossible
 
@@ -45,9 +45,9 @@ class ClickModel(ABC):
         Stop when no parameter moves by more than this.
     """
 
-    prior_mean: float | None = None
-    prior_weight: float = 2.0
-    max_iter: int = 200
+    prior_mean: Annotated[float, Above(0), Below(1)] | None = None
+    prior_weight: Positive = 2.0
+    max_iter: Count = 200
     tol: float = 1e-6
 
     name: ClassVar[str]
@@ -66,11 +66,7 @@ class ClickModel(ABC):
 
     def _begin(self, n_clicks: int, n_shown: int) -> None:
         """Check the parameters, and set what is assumed of a document of which nothing is known."""
-        if self.prior_mean is not None and not 0 < self.prior_mean < 1:
-            raise OptionError(f"prior_mean: expected a number between 0 and 1, got {self.prior_mean!r}")
-        if not (np.isfinite(self.prior_weight) and self.prior_weight > 0):
-            raise OptionError(f"prior_weight: expected a positive number, got {self.prior_weight!r}")
-        check_count("max_iter", self.max_iter)
+        check_fields(self)
         rate = (n_clicks + 0.5) / (n_shown + 1.0)
         self._rate = rate if self.prior_mean is None else self.prior_mean
 
@@ -81,6 +77,7 @@ class ClickModel(ABC):
         Those of documents are in the order of the log's pairs, those of ranks begin with rank 1.
         """
         _check_log(log)
+        check_fields(self)
         self._rate = 0.5 if self.prior_mean is None else self.prior_mean
         self._assume(log, parameters)
         unknown = parameters.keys() - self._parameters().keys()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from argrank._types import Floats, Integers
 from argrank.clicks.models.click_model import ClickModel, chances
 from argrank.data.clicks.log import Clicks
-from argrank.errors import check_choice
 
 
 @dataclass
@@ -25,14 +24,13 @@ class RateModel(ClickModel):
         What has a rate of its own.
     """
 
-    by: str = "rank"
+    by: Literal["rank", "document", "all"] = "rank"
     name: ClassVar[str] = "ctr"
     _rates: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
     _of_pair: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
     _seen: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 
     def _estimate(self, log: Clicks) -> None:
-        check_choice("by", self.by, ("rank", "document", "all"))
         which, n = self._which(log, log.pair), self._n(log)
         shown, clicks = np.bincount(which, minlength=n), np.bincount(which, log.click, n)
         self._rates = (self._rate * self.prior_weight + clicks) / (self.prior_weight + shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,21 @@ from numpy.typing import NDArray
 from argrank._declared import IsData
 from argrank._tables import counted
 from argrank._types import Floats, Integers
-from argrank.data.clicks.unusable import Unusable
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Rows and events of a source that are no rows of the log, for the doctor.
+
+    Nothing is left out that is not counted here. ``split_sessions``: how many sessions came in several parts, of files
+    or of a stream.
+    """
+
+    clicks_without_impression: int = 0
+    merged_impressions: int = 0
+    impressions_without_query: int = 0
+    other_actions: Mapping[str, int] = field(default_factory=dict)
+    split_sessions: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from argrank._files import open_bytes
-from argrank.data.clicks.unusable import Unusable
+from argrank.data.clicks.counts import Unusable
 from argrank.data.io.load import load
 from argrank.errors import FormatError, shown
 

@@ -13,13 +13,13 @@ import numpy as np
 from argrank._declared import checked
 from argrank.data.clicks import letor_positions, session_lists, ubi
 from argrank.data.clicks.coding import coded, paired
-from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.counts import ClickCounts, Unusable
 from argrank.data.clicks.log import LARGEST_POSITION, OPTIONAL, REQUIRED, Clicks
 from argrank.data.clicks.stream import summed
 from argrank.data.clicks.tables import place_of, read_table
-from argrank.data.clicks.unusable import Unusable
 from argrank.data.io.arrow import stream_columns
 from argrank.data.io.kinds import kind_of
+from argrank.data.io.tables import write_columns
 from argrank.errors import InputError, OptionError, check_choice, shown
 
 READERS = {"sessions": session_lists.read, "letor": letor_positions.read}
@@ -232,3 +232,9 @@ def _whole(name: str, column: Any) -> Any:
         row = int(np.argmax(wrong))
         raise InputError(f"{name}: expected whole numbers from 0 up, got {values[row]} in row {row}")
     return values.astype(np.int64)
+
+
+@checked
+def write_clicks(log: Clicks, path: str | os.PathLike[str]) -> None:
+    """Write a log with one row for each shown document: .csv, .tsv, .parquet or .arrow."""
+    write_columns(log.columns(), path)

@@ -15,8 +15,7 @@ from argrank._tables import counted
 from argrank._types import Filled, Floats, Integers
 from argrank.data.checks import numbers_of
 from argrank.data.clicks.coding import coded, groups_of, paired
-from argrank.data.clicks.counts import ClickCounts, count_rows
-from argrank.data.clicks.unusable import Unusable
+from argrank.data.clicks.counts import ClickCounts, Unusable, count_rows
 from argrank.data.grouping import offsets
 from argrank.errors import InputError, OptionError, check_name, shown
 
@@ -392,8 +391,3 @@ def _repeated_rows(indptr: Integers, pair: Integers, first: Filled[np.int64]) ->
                     count += 1
                     break
     return count
-
-
-def is_log(data: Any) -> bool:
-    """Tell whether something is a click log, or the sums of one."""
-    return isinstance(data, Clicks | ClickCounts)

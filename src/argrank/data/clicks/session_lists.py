@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from argrank._files import open_bytes
-from argrank.data.clicks.unusable import Unusable
+from argrank.data.clicks.counts import Unusable
 from argrank.errors import FormatError, shown
 
 

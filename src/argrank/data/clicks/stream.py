@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Integers
-from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.counts import ClickCounts, Unusable
 from argrank.data.clicks.log import Clicks
-from argrank.data.clicks.unusable import Unusable
 from argrank.errors import InputError
 
 BITS = 32  # of a document's number beside its query's

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from argrank._files import open_bytes
+from argrank.data.clicks.counts import Unusable
 from argrank.data.clicks.tables import place_of, read_table
-from argrank.data.clicks.unusable import Unusable
 from argrank.data.io.kinds import kind_of
 from argrank.errors import FormatError, shown
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from argrank._tables import Table, counted
 from argrank._types import Integers
-from argrank.data.clicks.counts import ClickCounts, ranks_text
+from argrank.data.clicks.counts import ClickCounts, Unusable, ranks_text
 from argrank.data.clicks.log import Clicks
 from argrank.data.clicks.rates import RankRates, rates_by_rank
-from argrank.data.clicks.unusable import Unusable
 from argrank.data.doctor.diagnosis import Diagnosis, Finding
 from argrank.errors import shown
 
@@ -51,57 +50,46 @@ def look_at(log: Clicks | ClickCounts) -> LogDiagnosis:
 
 def lost_clicks(unusable: Unusable) -> Iterator[Finding]:
     """Find clicks on what was not shown."""
-    n = unusable.clicks_without_impression
-    if n:
-        yield Finding(
-            "clicks-without-impression", "warning", f"{counted(n, 'click', 'clicks')} on documents that the log does "
-            "not show", n, "", "they are left out: nothing says at which rank they were seen; log impressions of "
-            "everything that is shown",
-        )  # fmt: skip
+    if n := unusable.clicks_without_impression:
+        what = f"{counted(n, 'click', 'clicks')} on documents that the log does not show"
+        advice = (
+            "they are left out: nothing says at which rank they were seen; log impressions of everything that is shown"
+        )
+        yield Finding("clicks-without-impression", "warning", what, n, "", advice)
 
 
 def repeated_impressions(unusable: Unusable) -> Iterator[Finding]:
     """Find impressions that were merged."""
-    n = unusable.merged_impressions
-    if n:
-        yield Finding(
-            "repeated-impressions", "warning", f"{counted(n, 'impression', 'impressions')} of a document that the same "
-            "search had shown before", n, "", "the first of them is kept, with the clicks of all; look whether pages "
-            "are logged twice",
-        )  # fmt: skip
+    if n := unusable.merged_impressions:
+        what = f"{counted(n, 'impression', 'impressions')} of a document that the same search had shown before"
+        advice = "the first of them is kept, with the clicks of all; look whether pages are logged twice"
+        yield Finding("repeated-impressions", "warning", what, n, "", advice)
 
 
 def lost_queries(unusable: Unusable) -> Iterator[Finding]:
     """Find impressions of searches without a text."""
-    n = unusable.impressions_without_query
-    if n:
-        yield Finding(
-            "impressions-without-query", "warning", f"{counted(n, 'impression', 'impressions')} of searches whose "
-            "query is not in the source", n, "", "they are left out, with their clicks; log the query of every search",
-        )  # fmt: skip
+    if n := unusable.impressions_without_query:
+        what = f"{counted(n, 'impression', 'impressions')} of searches whose query is not in the source"
+        advice = "they are left out, with their clicks; log the query of every search"
+        yield Finding("impressions-without-query", "warning", what, n, "", advice)
 
 
 def other_actions(unusable: Unusable) -> Iterator[Finding]:
     """Find events that are neither impressions nor clicks."""
-    found = unusable.other_actions
-    if found:
+    if found := unusable.other_actions:
         named = sorted(found.items(), key=lambda one: (-one[1], one[0]))
         text = ", ".join(f"{shown(name)} {count}" for name, count in named)
-        yield Finding(
-            "unknown-actions", "note", f"{counted(len(found), 'action name', 'action names')} other than impression "
-            f"and click: {text}", sum(found.values()), "", "such events are passed over; rename those that mean a "
-            "click, and give others as 'weight'",
-        )  # fmt: skip
+        what = f"{counted(len(found), 'action name', 'action names')} other than impression and click: {text}"
+        advice = "such events are passed over; rename those that mean a click, and give others as 'weight'"
+        yield Finding("unknown-actions", "note", what, sum(found.values()), "", advice)
 
 
 def split_sessions(unusable: Unusable) -> Iterator[Finding]:
     """Find sessions that came in several parts."""
-    n = unusable.split_sessions
-    if n:
-        yield Finding(
-            "split-sessions", "note", f"{counted(n, 'session has', 'sessions have')} rows in several files or parts", n,
-            "", "their rows were put together; where files number their sessions anew, make the ids different",
-        )  # fmt: skip
+    if n := unusable.split_sessions:
+        what = f"{counted(n, 'session has', 'sessions have')} rows in several files or parts"
+        advice = "their rows were put together; where files number their sessions anew, make the ids different"
+        yield Finding("split-sessions", "note", what, n, "", advice)
 
 
 # ---- what sums tell ------------------------------------------------------------------------------------------------
@@ -111,21 +99,17 @@ def no_clicks(counts: ClickCounts) -> Iterator[Finding]:
     """Find too few clicks to learn from."""
     n = int(counts.clicks.sum())
     if n < FEW_CLICKS:
-        yield Finding(
-            "few-clicks", "warning" if n else "error", f"{counted(n, 'click', 'clicks')} in "
-            f"{int(counts.impressions.sum())} impressions", n, "", "gather a longer log: nothing that is estimated "
-            "from so few clicks is worth much",
-        )  # fmt: skip
+        what = f"{counted(n, 'click', 'clicks')} in {int(counts.impressions.sum())} impressions"
+        advice = "gather a longer log: nothing that is estimated from so few clicks is worth much"
+        yield Finding("few-clicks", "warning" if n else "error", what, n, "", advice)
 
 
 def zero_position(counts: ClickCounts) -> Iterator[Finding]:
     """Find positions from 0."""
-    n = int(counts.impressions[counts.position == 0].sum())
-    if n:
-        yield Finding(
-            "position-zero", "error", f"{counted(n, 'impression', 'impressions')} at position 0", n, "",
-            "positions count from 1 here: load with first_position=0 if the top of every page is 0",
-        )  # fmt: skip
+    if n := int(counts.impressions[counts.position == 0].sum()):
+        what = f"{counted(n, 'impression', 'impressions')} at position 0"
+        advice = "positions count from 1 here: load with first_position=0 if the top of every page is 0"
+        yield Finding("position-zero", "error", what, n, "", advice)
 
 
 def empty_ranks(counts: ClickCounts) -> Iterator[Finding]:
@@ -133,19 +117,17 @@ def empty_ranks(counts: ClickCounts) -> Iterator[Finding]:
     seen = counts.by_position()[0]
     missing = np.flatnonzero(seen[1:] == 0) + 1
     if len(missing):
-        yield Finding(
-            "ranks-without-traffic", "warning", f"nothing was shown at {ranks_text(missing)}", len(missing), "",
-            "look whether advertisements stand there, or whether rows are missing",
-        )  # fmt: skip
+        what = f"nothing was shown at {ranks_text(missing)}"
+        advice = "look whether advertisements stand there, or whether rows are missing"
+        yield Finding("ranks-without-traffic", "warning", what, len(missing), "", advice)
 
 
 def one_rank(counts: ClickCounts) -> Iterator[Finding]:
     """Find logs of one rank."""
     if len(np.unique(counts.position)) == 1:
-        yield Finding(
-            "one-rank", "error", f"everything was shown at rank {counts.n_positions}", 1, "",
-            "log all documents of a page with their ranks; one rank says nothing of how ranks are seen",
-        )  # fmt: skip
+        what = f"everything was shown at rank {counts.n_positions}"
+        advice = "log all documents of a page with their ranks; one rank says nothing of how ranks are seen"
+        yield Finding("one-rank", "error", what, 1, "", advice)
 
 
 def fixed_pages(counts: ClickCounts) -> Iterator[Finding]:
@@ -153,10 +135,9 @@ def fixed_pages(counts: ClickCounts) -> Iterator[Finding]:
     n = counts.n_positions + 1
     several = np.bincount(np.unique(counts.pair * n + counts.position) // n, minlength=counts.n_pairs) > 1
     if len(np.unique(counts.position)) > 1 and not several.any():
-        yield Finding(
-            "fixed-pages", "warning", "no document was shown at two ranks of the same query: pages never vary", 0, "",
-            "ar.propensities cannot tell how a rank is seen from how good its documents are; vary pages a little",
-        )  # fmt: skip
+        what = "no document was shown at two ranks of the same query: pages never vary"
+        advice = "ar.propensities cannot tell how a rank is seen from how good its documents are; vary pages a little"
+        yield Finding("fixed-pages", "warning", what, 0, "", advice)
 
 
 # ---- what sessions tell --------------------------------------------------------------------------------------------
@@ -167,61 +148,51 @@ def mixed_bases(log: Clicks) -> Iterator[Finding]:
     top = log.position[log.indptr[:-1]]
     from_zero, from_one = int((top == 0).sum()), int((top == 1).sum())
     if from_zero and from_one:
-        example = f"session {_session(log, int(np.argmax(top == 1)))} begins with 1"
-        yield Finding(
-            "mixed-positions", "error", f"{from_zero} searches begin at position 0, {from_one} at position 1",
-            min(from_zero, from_one), example, "find out which part of the site counts how, load the parts apart, each "
-            "with its first_position",
-        )  # fmt: skip
+        what = f"{from_zero} searches begin at position 0, {from_one} at position 1"
+        example = f"{_session(log, np.argmax(top == 1))} begins with 1"
+        advice = "find out which part of the site counts how, load the parts apart, each with its first_position"
+        yield Finding("mixed-positions", "error", what, min(from_zero, from_one), example, advice)
 
 
 def late_tops(log: Clicks) -> Iterator[Finding]:
     """Find pages whose top is missing."""
     top = log.position[log.indptr[:-1]]
-    late = top > 1
-    if late.any():
-        session = int(np.argmax(late))
-        yield Finding(
-            "pages-without-top", "note", f"{counted(int(late.sum()), 'search begins', 'searches begin')} below "
-            "position 1", int(late.sum()), f"session {_session(log, session)} begins with {top[session]}",
-            "right for second pages; else rows are missing",
-        )  # fmt: skip
+    if n := int((top > 1).sum()):
+        what = f"{counted(n, 'search begins', 'searches begin')} below position 1"
+        example = f"{_session(log, np.argmax(top > 1))} begins with {top[top > 1][0]}"
+        yield Finding("pages-without-top", "note", what, n, example, "right for second pages; else rows are missing")
 
 
 def shared_positions(log: Clicks) -> Iterator[Finding]:
     """Find pages that show two documents at one position."""
-    same = (np.diff(log.position) == 0) & (np.diff(log.session_of_row) == 0)
-    if same.any():
-        row = int(np.argmax(same))
-        session = int(log.session_of_row[row])
-        yield Finding(
-            "shared-positions", "warning", f"{counted(int(same.sum()), 'document stands', 'documents stand')} at the "
-            "position of another of the same search", int(same.sum()), f"position {log.position[row]} of session "
-            f"{_session(log, session)}", "look whether two searches have one session id, or a page was logged twice",
-        )  # fmt: skip
+    same = np.flatnonzero((np.diff(log.position) == 0) & (np.diff(log.session_of_row) == 0))
+    if n := len(same):
+        what = f"{counted(n, 'document stands', 'documents stand')} at the position of another of the same search"
+        example = f"position {log.position[same[0]]} of {_session(log, log.session_of_row[same[0]])}"
+        advice = "look whether two searches have one session id, or a page was logged twice"
+        yield Finding("shared-positions", "warning", what, n, example, advice)
 
 
 def kept_repetitions(log: Clicks) -> Iterator[Finding]:
     """Find documents that a session shows twice."""
-    n = log.n_repeated
-    if n:
-        yield Finding(
-            "repeated-documents", "warning", f"{counted(n, 'row shows', 'rows show')} a document that the same search "
-            "has shown before", n, "", "repeated='merge' of ar.load_clicks keeps the first of them with all clicks",
-        )  # fmt: skip
+    if n := log.n_repeated:
+        what = f"{counted(n, 'row shows', 'rows show')} a document that the same search has shown before"
+        advice = "repeated='merge' of ar.load_clicks keeps the first of them with all clicks"
+        yield Finding("repeated-documents", "warning", what, n, "", advice)
 
 
 def bots(log: Clicks) -> Iterator[Finding]:
     """Find sessions that click everything."""
     clicks: Integers = np.add.reduceat(log.click.astype(np.int64), log.indptr[:-1])
     greedy = (clicks == log.sizes) & (log.sizes >= LEAST_PAGE)
-    if greedy.any():
-        n = int(greedy.sum())
-        yield Finding(
-            "clicks-everything", "warning", f"{counted(n, 'search clicks', 'searches click')} all of "
-            f"{LEAST_PAGE} or more documents, as programs do", n, f"session "
-            f"{_session(log, int(np.argmax(greedy)))}", "leave them out: log.select takes a mask of sessions",
-        )  # fmt: skip
+    if n := int(greedy.sum()):
+        what = f"{counted(n, 'search clicks', 'searches click')} all of {LEAST_PAGE} or more documents, as programs do"
+        advice = "leave them out: log.select takes a mask of sessions"
+        yield Finding("clicks-everything", "warning", what, n, _session(log, np.argmax(greedy)), advice)
+
+
+def _session(log: Clicks, number: np.integer[Any]) -> str:
+    return f"session {shown(log.session_ids.tolist()[number])}"
 
 
 OF_SOURCES: tuple[Callable[[Unusable], Iterator[Finding]], ...] = (
@@ -245,7 +216,3 @@ OF_SESSIONS: tuple[Callable[[Clicks], Iterator[Finding]], ...] = (
     kept_repetitions,
     bots,
 )
-
-
-def _session(log: Clicks, number: int) -> str:
-    return shown(log.session_ids.tolist()[number])

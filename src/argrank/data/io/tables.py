@@ -13,16 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._files import write_bytes
 from argrank.data.dataset import Dataset
-from argrank.data.io import arrow, delimited, delimited_writer
+from argrank.data.io import arrow, delimited
 from argrank.data.io.columns.table import Reading
 from argrank.data.io.delimited import DELIMITERS
 from argrank.data.io.dialects import Given
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.naming import Naming, told_naming
+from argrank.data.io.text import id_texts, number_text
 from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError, check_choice
 
 TABLES = ("arrow", "csv", "parquet", "tsv")
+
+CHUNK_ROWS = 8192  # rows converted together
 
 
 def read_table(
@@ -87,7 +91,7 @@ def write_columns(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[s
     """Write columns as a table of a kind, by default as the name ends."""
     kind = kind_of(path, kind)
     if kind in DELIMITERS:
-        delimited_writer.write(columns, path, DELIMITERS[kind])
+        write_delimited(columns, path, DELIMITERS[kind])
     elif kind in TABLES:
         arrow.write(columns, path, kind)
     else:
@@ -102,3 +106,32 @@ def _check_ids(data: Dataset, qid: NDArray[Any]) -> None:
             f"qid: expected {data.n_queries} ids with different texts for a delimited file, got {len(texts)}"
             f"{', one of them empty' if '' in texts else ''}"
         )
+
+
+def write_delimited(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], delimiter: str) -> None:
+    """Write columns with a header: numbers that float() reads back bit for bit, missing values as empty cells."""
+    n_rows = len(next(iter(columns.values())))
+    header = id_texts(np.array(list(columns), object), "feature_names")
+    with write_bytes(path) as stream:
+        for start in range(0, n_rows, CHUNK_ROWS):
+            if start == 0:
+                stream.write((delimiter.join(_quoted(header, delimiter)) + "\n").encode())
+            rows = slice(start, start + CHUNK_ROWS)
+            cells = [_cells(name, values[rows], delimiter) for name, values in columns.items()]
+            stream.write("".join(f"{delimiter.join(row)}\n" for row in zip(*cells, strict=True)).encode())
+
+
+def _cells(name: str, values: NDArray[Any], delimiter: str) -> list[str]:
+    if values.dtype.kind == "f":
+        return [number_text(value) for value in values.tolist()]
+    if values.dtype == object:
+        values = np.array(["" if value is None else value for value in values.tolist()], object)
+    return _quoted(id_texts(values, name), delimiter)
+
+
+def _quoted(texts: list[str], delimiter: str) -> list[str]:
+    special = (delimiter, '"', "\n", "\r")
+    return [
+        '"' + text.replace('"', '""') + '"' if any(character in text for character in special) else text
+        for text in texts
+    ]

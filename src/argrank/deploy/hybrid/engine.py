@@ -56,7 +56,9 @@ class Engine:
         ways = {name: way for name, way in self.ways.items() if way.since <= version}
         if not ways:
             first = ".".join(map(str, min(way.since for way in self.ways.values())))
-            raise OptionError(f"engine: expected {self.name} from {first} up, which can fuse, got {_dotted(version)}")
+            raise OptionError(
+                f"engine: expected {self.name} from {first} up, which can fuse, got {'.'.join(map(str, version))}"
+            )
         return replace(self, ways=ways, version=version)
 
     def fusions(self, normalise: str, window: int) -> dict[str, Fusion]:
@@ -139,7 +141,3 @@ def number(weight: float) -> float:
 def readme(title: str, commands: list[str], notes: list[str]) -> str:
     """Return the README of requests."""
     return "\n".join([title, "", *commands, "", *(f"- {' '.join(note.split())}" for note in notes), ""])
-
-
-def _dotted(version: Version) -> str:
-    return ".".join(map(str, version))

@@ -73,13 +73,9 @@ def _expected_clicks(name: str, curve: Any, rules: Convention) -> Earning:
     if np.isnan(known).any():
         rank = int(np.argmax(np.isnan(known))) + 1
         raise InputError(f"{name}: expected a curve that knows rank {rank}, got one without it")
-    structure = Product(a=_never_rising(known), b="linear").structure(rules)
+    structure = Product(a=np.minimum.accumulate(known), b="linear").structure(rules)
     owed = np.zeros(k) if curve.offsets is None else curve.offsets[:k]
     return Earning(name, _with_discounts(structure, known), owed, k)
-
-
-def _never_rising(values: Floats) -> Floats:
-    return np.minimum.accumulate(values)
 
 
 def _with_discounts(structure: Structure | None, known: Floats) -> Structure:

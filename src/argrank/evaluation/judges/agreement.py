@@ -15,8 +15,8 @@ from argrank._types import Floats
 from argrank.evaluation.defaults import LEVEL
 from argrank.evaluation.judges import coefficients
 from argrank.evaluation.judges.audit import Agreement, GradeAgreement, PairAgreement, QueryAgreement, SegmentAgreement
+from argrank.evaluation.judges.coefficients import Estimate, estimate
 from argrank.evaluation.judges.joined import Judged, join_judges
-from argrank.evaluation.judges.left_out import Estimate, estimate
 from argrank.evaluation.segments import groups, segments_by_id
 
 

@@ -14,7 +14,7 @@ from argrank._json import json_value
 from argrank._results import Framed, Rendered
 from argrank._tables import Cell, Table, counted, measure_text, table
 from argrank._types import Floats, Integers
-from argrank.evaluation.judges.left_out import Estimate
+from argrank.evaluation.judges.coefficients import Estimate
 
 MOST_SHOWN = 10  # queries, and grades of a table of counts
 DOMINANT = 0.8  # share of one grade beyond which chance alone agrees often

@@ -17,7 +17,7 @@ from argrank.data.io.text import id_texts
 from argrank.data.io.trec.files import Qrels, words_of
 from argrank.data.io.trec.forms import as_qrels, is_run, run_name
 from argrank.errors import InputError, shown
-from argrank.evaluation.judges.left_out import MOST_GROUPS
+from argrank.evaluation.judges.coefficients import MOST_GROUPS
 
 MOST_GRADES = 101  # 0 to 100; beyond it, values are hardly grades
 

@@ -18,7 +18,7 @@ from argrank.data.io.trec.files import Qrels, Run, document_names, words_of
 from argrank.data.io.trec.forms import as_qrels, as_run
 from argrank.errors import InputError, OptionError, shown
 from argrank.evaluation.defaults import LEVEL
-from argrank.evaluation.evaluate import evaluate_lists
+from argrank.evaluation.evaluate import Elsewhere, evaluate_lists
 from argrank.evaluation.judges.prediction_powered import Powered, powered_mean
 from argrank.evaluation.result import Evaluation
 from argrank.evaluation.segments import Segment, groups
@@ -72,6 +72,8 @@ def evaluate_trusted(
     n_jobs: int | None = None,
 ) -> dict[str, Evaluation]:
     """Return what ``evaluate`` finds by cheap judgements, its means corrected by the trusted ones."""
+    if isinstance(data, Elsewhere):
+        raise InputError(f"trusted: expected data on one machine for it, got {type(data).__name__}")
     sums = next((name for name, measure in asked if measure.adds_up), None)
     if sums is not None:
         raise OptionError(f"trusted: expected measures that are means over queries, got {sums!r}, which adds up")
@@ -154,11 +156,9 @@ class _Sample:
         weight = np.ones(found.n_queries) if found.query_weight is None else found.query_weight
         values = {name: column[rows] for name, column in own.values.items()}
         powered = {
-            name: powered_mean(
-                column, values[name], where, weight, self.probability, found.bounds[name], LEVEL
-            )
+            name: powered_mean(column, values[name], where, weight, self.probability, found.bounds[name], LEVEL)
             for name, column in found.values.items()
-        }  # fmt: skip
+        }
         found.correction = Correction(where, self.probability, values, powered)
         return found.with_means(powered, self._notes(powered))
 

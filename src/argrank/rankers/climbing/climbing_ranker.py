@@ -21,9 +21,8 @@ from argrank.measures.function import ties_of
 from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
 from argrank.rankers.base_ranker import BaseRanker
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.parameters import Measured
-from argrank.rankers.trace import Watcher
+from argrank.rankers.estimator import Measured
+from argrank.rankers.trace import Outcome, Watcher
 from argrank.solvers.problem import Stop, random_state, restore_random
 
 
@@ -104,11 +103,11 @@ class ClimbingRanker(Measured, BaseRanker):
         With validation data the best iterate is the one of the greatest validation measure (as in the DirectRank
         paper), else of the greatest training measure. Ctrl-C ends the training with the best so far.
         """
-        done = watcher.finished()
+        done = watcher.keeper.finished()
         if done is not None:
             restore_random(rng, done["random"])
             return Outcome.restored(LinearModel(done["weights"]), done)
-        kept = watcher.resumed()
+        kept = watcher.keeper.resumed()
         at = Standing() if kept is None else Standing(**kept["standing"])
         try:
             for start, weights in enumerate(starts):
@@ -133,7 +132,7 @@ class ClimbingRanker(Measured, BaseRanker):
         if at.unfinished:
             note = f"a climb was still rising after max_iter={self.max_iter} rounds"
             outcome = outcome._replace(stop=Stop.ROUNDS, note=note)
-        watcher.finish({"weights": at.best, "random": random_state(rng), **outcome.numbers()})
+        watcher.keeper.finish({"weights": at.best, "random": random_state(rng), **outcome.numbers()})
         return outcome
 
     def _climb_on(
@@ -152,7 +151,7 @@ class ClimbingRanker(Measured, BaseRanker):
             if number >= self.max_iter:
                 break
             at.before = iterate.value
-            watcher.offer({"standing": vars(at).copy(), "random": random_state(rng)})
+            watcher.keeper.offer({"standing": vars(at).copy(), "random": random_state(rng)})
         return False
 
     def _iterates(self, rounds: Rounds, at: Standing, resumed: bool) -> Iterator[tuple[int, Iterate]]:

@@ -15,9 +15,8 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.linesearch.landscape import Landscape, Value
 from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, nothing_to_learn
-from argrank.rankers.feature_scales import notes_of_scales
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
+from argrank.rankers.training_data import notes_of_scales
 
 NEAR = 1e-9  # distance from a crossing, as a share of the step, at which rounding may tie documents
 

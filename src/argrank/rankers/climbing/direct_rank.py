@@ -12,6 +12,7 @@ from argrank._blas import single_threaded_blas
 from argrank._declared import Count, CountFromZero, NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
 from argrank.linesearch.landscape import Landscape, Value
 from argrank.linesearch.search import Placement, search
@@ -19,12 +20,12 @@ from argrank.linesearch.step_function import BETTER
 from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
 from argrank.models.stayed import Stayed
-from argrank.rankers.climbing._starting_weights import starting_weights
+from argrank.rankers.cheap_models import rank_svm_weights
 from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
-from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.inner_folds import has_enough, left_out
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
+from argrank.rankers.training_data import notes_of_scales
+from argrank.solvers import least_squares
 from argrank.solvers.problem import Stop
 
 SURE = 2.0  # standard errors that a climb has to gain
@@ -123,10 +124,10 @@ class DirectRank(ClimbingRanker):
 
     def _kept_verdict(self, data: Dataset, watcher: Watcher) -> bool:
         """Tell whether to climb, from the checkpoint if it has it."""
-        done = watcher.finished()
+        done = watcher.keeper.finished()
         if done is None:
             done = {"climbs": self._is_worth_climbing(data), "gain": self.gain_, "error": self.gain_error_}
-            watcher.finish(done)
+            watcher.keeper.finish(done)
         self.gain_, self.gain_error_ = done["gain"], done["error"]
         return bool(done["climbs"])
 
@@ -282,3 +283,36 @@ def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:
 def _worth(data: Dataset, rows: Any) -> dict[str, Any]:
     """Return the labels of rows, or the gains that they carry."""
     return {"y" if data.gains is None else "gains": data.targets[rows]}
+
+
+def starting_weights(
+    data: Dataset, columns: Columns, n_starts: int, rng: np.random.Generator, n_jobs: int | None
+) -> Iterator[Floats]:
+    """Yield the weights of ``n_starts`` starts: RankSVM, equal weights, least squares, then random ones.
+
+    Equal and random weights are meant for features of unit spread. Warm starts that find nothing are left out.
+    Features that change no ranking have weight 0.
+    """
+    makers = (_rank_svm, _equal, _least_squares)
+    for number in range(n_starts):
+        weights = makers[number](data, columns, n_jobs) if number < len(makers) else None
+        if weights is None or not weights.any():
+            weights = columns.scaled(rng.standard_normal(columns.n_features))
+        yield columns.useful(weights)
+
+
+def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rank_svm_weights(data, n_jobs, rough=False)
+    except InputError:  # features so large that their squares overflow
+        return np.zeros(columns.n_features)
+
+
+def _equal(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
+    return columns.scaled(np.ones(columns.n_features))
+
+
+def _least_squares(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
+    weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
+    return least_squares.solve(data.X, data.targets, 0.0, weight, n_jobs).w

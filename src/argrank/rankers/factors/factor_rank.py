@@ -11,9 +11,9 @@ from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.product import is_product
 from argrank.objectives.structured.hinge import Bound
+from argrank.rankers.estimator import Gains, Measured
 from argrank.rankers.factors._alternation import Alternation
 from argrank.rankers.factors.factor_ranker import FactorRanker, Factors, Rated, Watch
-from argrank.rankers.parameters import Gains, Measured
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -21,9 +21,8 @@ from argrank.data.io.triples import read_triples
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.factors import FactorModel
-from argrank.rankers.estimator import Estimator, Reporting
+from argrank.rankers.estimator import Estimator, Reporting, check_parameters, rules_of
 from argrank.rankers.factors._items import check_features, check_offsets, offsets_of, served_items
-from argrank.rankers.parameters import check_parameters, rules_of
 from argrank.rankers.trace import Trace, Validation, Watcher
 
 

@@ -20,8 +20,7 @@ from argrank.data.prepare.impute import refuse_missing, refuse_texts
 from argrank.data.prepare.normalise import normaliser
 from argrank.errors import ArgrankWarning, InputError
 from argrank.models.slots import SlotModel
-from argrank.rankers.estimator import Estimator
-from argrank.rankers.parameters import check_parameters
+from argrank.rankers.estimator import Estimator, check_parameters
 from argrank.rankers.trace import Trace, Watcher
 from argrank.solvers import minimise
 

@@ -11,7 +11,7 @@ from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.measures.product import asked_measure, is_product
-from argrank.rankers.parameters import GainsAndDiscounts, Measured
+from argrank.rankers.estimator import GainsAndDiscounts, Measured
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -10,9 +10,9 @@ from argrank.data.dataset import Dataset
 from argrank.measures.measure import Measure
 from argrank.measures.product import is_product
 from argrank.objectives.structured.hinge import Bound, Reference
+from argrank.rankers.estimator import GainsAndDiscounts
 from argrank.rankers.linear.linear_ranker import CutOff
 from argrank.rankers.linear.structured_ranker import MeasureHinge
-from argrank.rankers.parameters import GainsAndDiscounts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

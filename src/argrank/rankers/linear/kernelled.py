@@ -19,8 +19,7 @@ from argrank.models.kernel import Kernel, KernelModel
 from argrank.models.linear import LinearModel
 from argrank.rankers.cheap_models import weights_of
 from argrank.rankers.linear.linear_ranker import LinearRanker
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -17,11 +17,10 @@ from argrank.measures.names import measure as parse_measure
 from argrank.objectives.conditional.likelihoods import LogLikelihood
 from argrank.objectives.lambdas import LambdaForces, has_lambdas
 from argrank.objectives.objective import Objective, query_weights
-from argrank.rankers.feature_scales import notes_of_scales
+from argrank.rankers.estimator import GainsAndDiscounts, Measured
 from argrank.rankers.linear.linear_ranker import CutOff, LinearRanker
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.parameters import GainsAndDiscounts, Measured
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
+from argrank.rankers.training_data import notes_of_scales
 from argrank.solvers import Squared, minimise, usable
 
 FIRST_STEP = 1e-3  # in features of unit spread

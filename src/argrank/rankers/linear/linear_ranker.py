@@ -16,9 +16,8 @@ from argrank.errors import OptionError
 from argrank.models.stayed import Stayed
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.cheap_models import best_length, rank_svm_weights, regression_weights
-from argrank.rankers.feature_scales import notes_of_scales
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
+from argrank.rankers.training_data import notes_of_scales
 from argrank.solvers import Regulariser, Result, Squared, minimise, usable
 from argrank.solvers.problem import Collapse, Stop
 

@@ -19,9 +19,8 @@ from argrank.objectives.conditional.likelihoods import Expectation, OfLoss, Scal
 from argrank.objectives.conditional.valid_rankings import Sampling, Skew
 from argrank.objectives.objective import Objective
 from argrank.rankers.cheap_models import feature_spreads, near, rank_svm_weights
-from argrank.rankers.estimator import spoken
+from argrank.rankers.estimator import GainsAndDiscounts, Measured, spoken
 from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
-from argrank.rankers.parameters import GainsAndDiscounts, Measured
 from argrank.solvers import Regulariser, Squared
 
 LIKELIHOOD_C = 10.0  # in units of the features' spread; had the best mean over validation parts

@@ -17,8 +17,7 @@ from argrank.objectives.objective import Objective
 from argrank.objectives.pointwise import SquaredError
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.cheap_models import regression
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
 from argrank.rankers.training_data import LEAST_SQUARES, Work
 
 
@@ -57,7 +56,7 @@ class Regression(BaseRanker):
     verbose: int = 0
 
     def _objective(self) -> Objective:
-        return SquaredError(gain=self.gain, intercept=getattr(self, "intercept_", 0.0))
+        return SquaredError(gain=self.gain, intercept=self.intercept_ if self.__sklearn_is_fitted__() else 0.0)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         solution = regression(data, check_gain(self.gain), self.ridge, True, self.n_jobs)

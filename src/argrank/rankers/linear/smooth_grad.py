@@ -14,11 +14,10 @@ from argrank.measures.conventions import Convention
 from argrank.objectives.objective import Objective
 from argrank.objectives.smooth import SmoothedMeasure
 from argrank.rankers.cheap_models import near, rank_svm_weights, spread_within_queries, weights_of
-from argrank.rankers.feature_scales import notes_of_scales
 from argrank.rankers.linear._product_measure import ProductMeasure
 from argrank.rankers.linear.linear_ranker import LinearRanker
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
+from argrank.rankers.training_data import notes_of_scales
 from argrank.solvers import Regulariser, minimise
 from argrank.solvers.problem import Stop
 
@@ -60,7 +59,7 @@ class SmoothGrad(ProductMeasure, LinearRanker):
     solver: Literal["l-bfgs", "cg"] = "l-bfgs"
 
     def _objective(self) -> Objective:
-        return self._smoothed(getattr(self, "sigma_", self.sigma))
+        return self._smoothed(self.sigma_ if self.__sklearn_is_fitted__() else self.sigma)
 
     def _smoothed(self, sigma: float) -> SmoothedMeasure:
         return SmoothedMeasure(measure=self._optimised, convention=Convention(**self._counting()), sigma=sigma)

@@ -20,8 +20,8 @@ from argrank.measures.names import measure as parse_measure
 from argrank.objectives.objective import Objective
 from argrank.objectives.structured import StructuredHinge
 from argrank.objectives.structured.hinge import Bound, Scale
+from argrank.rankers.estimator import Measured, Relevance
 from argrank.rankers.linear.kernelled import Kernelled
-from argrank.rankers.parameters import Measured, Relevance
 from argrank.solvers import Absolute, Regulariser, Squared
 
 HingeBound = Literal["convex", "tight"]  # those that every map has

@@ -11,8 +11,8 @@ from argrank.errors import OptionError, shown
 from argrank.measures.names import measure as parse_measure
 from argrank.objectives.structured import StructuredHinge
 from argrank.objectives.structured.combination import Combination, Slacks
+from argrank.rankers.estimator import GainsAndDiscounts
 from argrank.rankers.linear.structured_ranker import HingeBound, StructuredRanker
-from argrank.rankers.parameters import GainsAndDiscounts
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -16,6 +16,7 @@ from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.trials.auto.members import Folding, Member, mean_value
 from argrank.trials.auto.weights import blend_weights, standardised
+from argrank.trials.compress import follow
 
 
 class Estimate(NamedTuple):
@@ -121,3 +122,16 @@ def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
             members.append(replace(part, normaliser=normaliser, **known))
             factors.append(weight * inner)
     return SumModel(tuple(members), np.array(factors))
+
+
+def compressed_estimate(blend: Blend, folding: Folding, scoring: Any, max_trees: int, n_jobs: int | None) -> Estimate:
+    """Follow the blend of every fold's models, weighed without its queries, by a small forest, and judge it on them."""
+    pool = folding.pool
+    scores = np.empty(pool.n_documents)
+    for number, queries in enumerate(folding.queries):
+        fold = number if len(folding.train) > 1 else 0
+        models, train = [member.models[fold] for member in blend.members], folding.train[fold]
+        small = follow(blend.without(queries, folding).served(models, train), train, max_trees, n_jobs)
+        part = pool.select(queries)
+        scores[np.isin(pool.query_of_row, queries)] = small.scores(part.X, part.indptr)
+    return estimate_of(scores, pool, scoring)

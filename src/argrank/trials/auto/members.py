@@ -30,6 +30,33 @@ HOLDOUT_PARTS = 4  # a holdout of a quarter
 HOLDOUT_QUERIES = 100  # fewer held-out queries could not tell members and numbers of trees apart
 SEEDED_TREES = 720  # of all seeds of a member together, at most, on data so large that fitting again takes minutes
 
+#: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
+MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
+    "linear": {"listnet": {}, "rank-svm": {"C": 10.0}},
+    "trees": {
+        "query-mart": {"start": None, "n_seeds": 1},
+        "mart": {},
+        "xendcg-mart": {"start": None, "l2": 0.0},
+        "symmetric-mart": {"start": None},
+        "lambda-mart": {},
+    },
+}
+
+
+class Effort(NamedTuple):
+    """What a fit takes: members of trees, folds, and seeds of every member of trees when it is fitted again."""
+
+    trees: tuple[str, ...]
+    n_folds: int
+    seeds: int
+
+
+EFFORTS = {
+    "fast": Effort(("symmetric-mart",), 4, 1),
+    "default": Effort(("query-mart", "symmetric-mart"), 4, 3),
+    "best": Effort(tuple(MEMBERS["trees"]), 8, 5),
+}
+
 
 class Folding(NamedTuple):
     """Training parts with the queries that each holds out, and all held-out queries together."""

@@ -35,17 +35,13 @@ from argrank.rankers import make_ranker
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
-from argrank.rankers.outcome import Outcome
 from argrank.rankers.registry import ranker_class, registered_name
-from argrank.rankers.row_gains import for_gains, takes_gains
-from argrank.rankers.trace import Watcher
-from argrank.rankers.training_data import BLEND, Work
+from argrank.rankers.trace import Outcome, Watcher
+from argrank.rankers.training_data import BLEND, Work, for_gains, takes_gains
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
-from argrank.trials.auto.blend import Blend, Estimate
-from argrank.trials.auto.compressed import compressed_estimate
-from argrank.trials.auto.efforts import EFFORTS, MEMBERS
-from argrank.trials.auto.members import STAGES, Folding, Member, member_of
+from argrank.trials.auto.blend import Blend, Estimate, compressed_estimate
+from argrank.trials.auto.members import EFFORTS, MEMBERS, STAGES, Folding, Member, member_of
 from argrank.trials.auto.search import NOTES, Search
 from argrank.trials.compress import follow, n_trees_of
 

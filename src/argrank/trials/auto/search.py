@@ -35,7 +35,7 @@ class Search:
         self._watcher = watcher
         self._bar = Progress("auto", None, enabled=verbose >= 0)
         self._best = ("", -np.inf)
-        found = watcher.resumed()
+        found = watcher.keeper.resumed()
         self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
 
     def run(self, members: list[Member], deadline: float | None) -> tuple[list[Member], Stop]:
@@ -106,13 +106,15 @@ class Search:
 
     def _keep(self, name: str, state: Callable[[], Mapping[str, Any]], *, finished: bool, now: bool = False) -> None:
         """Offer what is done to a checkpoint, and have it written now where the next thing is another member's."""
-        if self._watcher.keeper is not None:
-            with contextlib.suppress(ModelError):  # of numbers that no file can hold
-                if now:
-                    self._kept[name] = {**state(), "finished": finished}
-                    self._watcher.keeper.offer(dict(self._kept), now=True)
-                else:
-                    self._watcher.keeper.offer(lambda: self._kept | {name: {**state(), "finished": finished}})
+
+        def states() -> dict[str, Any]:
+            found = self._kept | {name: {**state(), "finished": finished}}
+            if now:
+                self._kept = found
+            return found
+
+        with contextlib.suppress(ModelError):  # of numbers that no file can hold
+            self._watcher.keeper.offer(states, now=now)
 
     def refit(
         self, blend: Blend, data: Dataset, n_seeds: int, deadline: float | None, hurry: bool

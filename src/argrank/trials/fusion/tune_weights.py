@@ -12,10 +12,11 @@ import numpy as np
 from argrank._declared import AtLeast, Count, CountFromZero, Jobs, Seed, checked
 from argrank._once import reading_once
 from argrank._types import Floats
-from argrank.data.clicks.log import is_log
+from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
 from argrank.deploy.hybrid import find_engine
-from argrank.deploy.hybrid.engine import WINDOW
+from argrank.deploy.hybrid.engine import WINDOW, Engine
 from argrank.errors import InputError, OptionError, shown, unknown_name
 from argrank.evaluation.counterfactual.on_log import evaluate_on_log
 from argrank.evaluation.defaults import MIN_CLICKS, MIN_COVERAGE
@@ -24,9 +25,9 @@ from argrank.evaluation.segments import segments_of
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import LineSearch, Placement, search
 from argrank.measures.conventions import make_convention
+from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.trials.fusion.climb import Climb, Limits, Problem, finish, sketch, starts
-from argrank.trials.fusion.engine_problems import engine_problems
 from argrank.trials.fusion.folds import Folds, Unseen
 from argrank.trials.fusion.inputs import Systems, of_log, read_systems, seen_by
 from argrank.trials.fusion.scaling import LOWEST, NORMALISERS, check_missing, check_normalisers, scaled
@@ -117,7 +118,7 @@ def tune_weights(
     >>> tuned.value >= max(tuned.single.values())
     True
     """
-    log, runs = data if is_log(data) else None, scores_by_system
+    log, runs = data if isinstance(data, Clicks | ClickCounts) else None, scores_by_system
     if log is not None:
         scores_by_system, data = of_log(runs, log, propensities)
     elif propensities is not None:
@@ -264,3 +265,25 @@ def _intervals(
             found[number] = resampled.by_trying([], rng)[0]
     low, high = resampled_intervals(found).tolist()
     return dict(zip(names, zip(low, high, strict=True), strict=True))
+
+
+def engine_problems(
+    engine: Engine, normalise: Any, window: int, systems: Systems, measure: Measure, limits: Limits, n_jobs: int | None
+) -> dict[str, Problem]:
+    """Return the problems by name: documents are those of the engine's lists, their features what it adds up."""
+    if normalise is not None and not isinstance(normalise, str):
+        raise OptionError(f"normalise: expected one name for all systems with engine, got {shown(normalise)}")
+    if measure.cutoff is not None and measure.cutoff > window:
+        raise OptionError(f"window: expected at least the cut-off of {measure.name}, got {window}")
+    if engine.most_systems is not None and len(systems.names) > engine.most_systems:
+        raise OptionError(f"{engine.name}: expected at most {engine.most_systems} systems, got {len(systems.names)}")
+    if not engine.takes_negative:
+        if (limits.high < 0).any() or (np.nan_to_num(limits.fixed) < 0).any():
+            raise OptionError(f"bounds: expected weights from 0 up, as {engine.name} takes no others")
+        limits = replace(limits, low=np.maximum(limits.low, 0.0))
+    problems = {}
+    for name, fusion in engine.fusions(normalise or "auto", window).items():
+        seen = seen_by(systems, fusion)
+        ready = fusion.prepare(seen.raw, seen.data.indptr)
+        problems[name] = Problem(seen.data.with_features(ready.T), measure, limits, seen.judged, n_jobs, fusion)
+    return problems

@@ -8,7 +8,7 @@ from tests.data.io.pack.test_pack import N_QUERIES, ROWS, SIZE, make, same, scat
 
 import argrank as ar
 from argrank.cli import main
-from argrank.data.io.pack import packing
+from argrank.data.io.pack import pack as packing
 from argrank.errors import ArgrankError, InputError
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.data.io.pack.test_pack import N_QUERIES, ROWS, SIZE, make, same, scattered
 
 import argrank as ar
-from argrank.data.io.pack import packing
+from argrank.data.io.pack import pack as packing
 from argrank.errors import ArgrankError, FormatError, InputError, OptionError
 
 FORMATS = ("txt", "txt.gz", "csv", "tsv.xz", "parquet", "arrow")

@@ -17,8 +17,7 @@ from argrank.data.io.pack.array_file import SUFFIX, open_array
 from argrank.data.io.pack.chunks import NUMBERS
 from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
 from argrank.data.io.pack.sums import Guard, stored_of
-from argrank.data.mapped import csr_view
-from argrank.data.untouched import Untouched
+from argrank.data.mapped import Untouched, csr_view
 from argrank.errors import FormatError, InputError, check_choice, check_count
 
 CHECK_VALUES = 1 << 20  # numbers of a mapped array that are looked at together

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,41 @@ from argrank.data.dataset import Dataset
 from argrank.data.document_sources import take_diverse
 from argrank.errors import OptionError
 from argrank.objectives.objective import Prepared
+
+
+class Documents(NamedTuple):
+    """The documents of a query: score, gain, source and rank (-1 for none); and how many of each source have a rank."""
+
+    score: Any
+    gain: Any
+    source: Any
+    rank: Any
+    held: Any
+
+
+class Ranks(NamedTuple):
+    """The ranks: the weights of scores and of gains, and the document at each (-1 for none)."""
+
+    decay: Any
+    discount: Any
+    document: Any
+
+
+class Free(NamedTuple):
+    """The best free document for every rank: its value and number, of sources with room, and of every full source."""
+
+    value: Any
+    document: Any
+    inside: Any
+    inside_document: Any
+
+
+class Chains(NamedTuple):
+    """The best chain of moves to every rank: its gain, the rank before, and the document that this one takes."""
+
+    gain: Any
+    came_from: Any
+    through: Any
 
 
 @kernel()
@@ -32,7 +68,7 @@ def diverse_assignment(
         n = end - begin
         s, b, source = scores[begin:end], gains[begin:end], sources[begin:end]
         u = gradient[begin:end]
-        size, held = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        size = np.zeros(n, np.int64)
         n_ranks, largest = 0, 1.0
         for j in range(n):
             u[j] = 0.0
@@ -42,108 +78,95 @@ def diverse_assignment(
             largest = max(largest, abs(decay[0] * s[j]) + abs(discounts[0] * b[j]))
         n_ranks = min(n_ranks, k)  # fewer sources lower k
         room = 1e-13 * largest  # rounding must not look like a better path: it could close a circle
-        rank_of, document_of = np.full(n, -1), np.full(n_ranks, -1)
+        documents = Documents(s, b, source, np.full(n, -1), np.zeros(n, np.int64))
+        ranks = Ranks(decay, discounts, np.full(n_ranks, -1))
         for new in range(n_ranks):
-            last, last_document = np.full(new + 1, -np.inf), np.full(new + 1, -1)
-            inside, inside_document = np.full((new + 1, n), -np.inf), np.full((new + 1, n), -1)
-            for r in range(new + 1):
-                find_free(
-                    s, b, source, decay[r], discounts[r], rank_of, held, at_most, r, last, last_document, inside,
-                    inside_document,
-                )  # fmt: skip
-            gain, came_from, through = np.full(new + 1, -np.inf), np.full(new + 1, -1), np.full(new + 1, -1)
-            gain[new] = 0.0
-            changed = True
-            while changed:
-                changed = lengthen_paths(
-                    s, b, source, decay, discounts, document_of, inside, inside_document, room, gain.copy(), gain,
-                    came_from, through,
-                )  # fmt: skip
+            free = Free(
+                np.full(new + 1, -np.inf),
+                np.full(new + 1, -1),
+                np.full((new + 1, n), -np.inf),
+                np.full((new + 1, n), -1),
+            )
+            find_free(documents, ranks, at_most, free)
+            chains = Chains(np.full(new + 1, -np.inf), np.full(new + 1, -1), np.full(new + 1, -1))
+            chains.gain[new] = 0.0
+            while lengthen_chains(documents, ranks, free, room, chains.gain.copy(), chains):
+                pass
             finish = 0
             for r in range(new + 1):
-                if gain[r] + last[r] > gain[finish] + last[finish]:
+                if chains.gain[r] + free.value[r] > chains.gain[finish] + free.value[finish]:
                     finish = r
-            move_along(finish, last_document[finish], source, came_from, through, document_of, rank_of, held)
+            move_along(finish, free.document[finish], chains, documents, ranks.document)
         value = 0.0
         for r in range(n_ranks):
-            j = document_of[r]
+            j = ranks.document[r]
             u[j] = decay[r]
             value += decay[r] * s[j] - discounts[r] * b[j]
         values[query] = value
 
 
 @helper
-def find_free(
-    s: Floats, b: Floats, source: Integers, c: float, a: float, rank_of: Integers, held: Integers, at_most: int, r: int,
-    last: Floats, last_document: Integers, inside: Floats, inside_document: Integers,
-) -> None:  # fmt: skip
-    """Find the best free document for rank r: of the sources that are not full, and of each source that is."""
-    for j in range(len(s)):
-        if rank_of[j] >= 0:
-            continue
-        here = c * s[j] - a * b[j]
-        if held[source[j]] < at_most:
-            if here > last[r]:
-                last[r], last_document[r] = here, j
-        elif here > inside[r, source[j]]:
-            inside[r, source[j]], inside_document[r, source[j]] = here, j
+def find_free(documents: Documents, ranks: Ranks, at_most: int, free: Free) -> None:
+    """Find the best free document for every rank: of the sources that are not full, and of each source that is."""
+    for r in range(len(free.value)):
+        for j in range(len(documents.score)):
+            if documents.rank[j] >= 0:
+                continue
+            source = documents.source[j]
+            here = ranks.decay[r] * documents.score[j] - ranks.discount[r] * documents.gain[j]
+            if documents.held[source] < at_most:
+                if here > free.value[r]:
+                    free.value[r], free.document[r] = here, j
+            elif here > free.inside[r, source]:
+                free.inside[r, source], free.inside_document[r, source] = here, j
 
 
 @helper
-def lengthen_paths(
-    s: Floats, b: Floats, source: Integers, decay: Floats, discounts: Floats, document_of: Integers, inside: Floats,
-    inside_document: Integers, room: float, before: Floats, gain: Floats, came_from: Integers, through: Integers,
-) -> bool:  # fmt: skip
+def lengthen_chains(
+    documents: Documents, ranks: Ranks, free: Free, room: float, before: Floats, chains: Chains
+) -> bool:
     """Add one move to all chains of moves; return whether one of them got better.
 
     A rank takes the document of another, or one of the same source, and the other rank has to move on.
     """
-    new = len(gain) - 1
+    new = len(chains.gain) - 1
     changed = False
     for r in range(new + 1):
         if before[r] == -np.inf:
             continue
-        c, a = decay[r], discounts[r]
+        c, a = ranks.decay[r], ranks.discount[r]
         for other in range(new):
             if other == r:
                 continue
-            j = document_of[other]
-            given_up = decay[other] * s[j] - discounts[other] * b[j]
-            best, chosen = c * s[j] - a * b[j], j
-            if inside[r, source[j]] > best:
-                best, chosen = inside[r, source[j]], inside_document[r, source[j]]
+            j = ranks.document[other]
+            s, b, source = documents.score[j], documents.gain[j], documents.source[j]
+            given_up = ranks.decay[other] * s - ranks.discount[other] * b
+            best, chosen = c * s - a * b, j
+            if free.inside[r, source] > best:
+                best, chosen = free.inside[r, source], free.inside_document[r, source]
             trial = before[r] + best - given_up
-            if trial > gain[other] + room:
-                gain[other], came_from[other], through[other] = trial, r, chosen
+            if trial > chains.gain[other] + room:
+                chains.gain[other], chains.came_from[other], chains.through[other] = trial, r, chosen
                 changed = True
     return changed
 
 
 @helper
-def move_along(
-    finish: int,
-    document: int,
-    source: Integers,
-    came_from: Integers,
-    through: Integers,
-    document_of: Integers,
-    rank_of: Integers,
-    held: Integers,
-) -> None:
+def move_along(finish: int, document: int, chains: Chains, documents: Documents, document_of: Integers) -> None:
     """Carry out a chain of moves; every rank lets go of its document before any takes a new one."""
     r = finish
     while r >= 0:
         old = document_of[r]
         if old >= 0:
-            rank_of[old] = -1
-            held[source[old]] -= 1
-        r = came_from[r]
+            documents.rank[old] = -1
+            documents.held[documents.source[old]] -= 1
+        r = chains.came_from[r]
     r = finish
     while r >= 0:
         document_of[r] = document
-        rank_of[document] = r
-        held[source[document]] += 1
-        document, r = through[r], came_from[r]
+        documents.rank[document] = r
+        documents.held[documents.source[document]] += 1
+        document, r = chains.through[r], chains.came_from[r]
 
 
 class DiverseAssignment(Prepared):

@@ -18,8 +18,7 @@ from argrank.data.mapped import by_column
 from argrank.data.prepare.preparation import Prepare
 from argrank.models.stumps import StumpsModel
 from argrank.rankers.base_ranker import BaseRanker
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Interruption, Watcher
+from argrank.rankers.trace import Interruption, Outcome, Watcher
 
 MOST_THRESHOLDS = 255  # a document's place among them fits a byte
 SEPARATED = 1e-9  # objective at which all pairs are in the right order by far
@@ -72,7 +71,7 @@ class Steps:
 
     def __init__(self, data: Dataset, watcher: Watcher) -> None:
         self._n_features, self._watcher = data.n_features, watcher
-        found = watcher.resumed()
+        found = watcher.keeper.resumed()
         self.scores = np.zeros(data.n_documents) if found is None else found["scores"]
         self._taken: list[Step] = [] if found is None else [tuple(step) for step in found["taken"]]
         self._held = [np.zeros(part.data.n_documents) for part in watcher.validations]
@@ -85,7 +84,7 @@ class Steps:
         self._watcher.record(held, facts)
         self._taken.append(step)
         self._held, self.scores = held, scores
-        self._watcher.offer({"scores": scores, "taken": list(self._taken)})
+        self._watcher.keeper.offer({"scores": scores, "taken": list(self._taken)})
 
     def _held_after(self, step: Step) -> list[Floats]:
         latest, parts = self._model([step]), self._watcher.validations

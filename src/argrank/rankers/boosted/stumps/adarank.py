@@ -17,10 +17,9 @@ from argrank.measures.measure import Measure
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import query_shares
 from argrank.rankers.base_ranker import BaseRanker
-from argrank.rankers.feature_scales import notes_of_scales
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.parameters import Measured
-from argrank.rankers.trace import Interruption, Watcher
+from argrank.rankers.estimator import Measured
+from argrank.rankers.trace import Interruption, Outcome, Watcher
+from argrank.rankers.training_data import notes_of_scales
 
 ALMOST_PERFECT = 1.0 - 1e-9  # a weak ranker this good would get an infinite weight
 
@@ -75,7 +74,7 @@ class AdaRank(Measured, BaseRanker):
         watcher.notes += notes_of_scales(data, self.n_jobs, penalised=False)
         shares /= shares.sum()
         chances, before, objective, rounds = shares, -1, 1.0, 0
-        found = watcher.resumed()
+        found = watcher.keeper.resumed()
         if found is not None:
             weights, scores, chances = found["weights"], found["scores"], found["chances"]
             before, objective, rounds = found["before"], found["objective"], found["rounds"]
@@ -99,7 +98,7 @@ class AdaRank(Measured, BaseRanker):
                 weights, objective, before, rounds = latest, facts["objective"], chosen, rounds + 1
                 chances = losses / objective
                 kept = {"weights": weights, "scores": scores, "chances": chances}
-                watcher.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
+                watcher.keeper.offer({**kept, "before": before, "objective": objective, "rounds": rounds})
         return Outcome(LinearModel(weights), objective, np.nan, rounds, stop.stop, stop.note)
 
     def _per_query(self, scores: Floats, data: Dataset) -> Floats:

@@ -1,8 +1,9 @@
 """Trees on a cluster: LightGBM's own distributed training, on the gradients of our losses.
 
 LightGBM cuts features into bins and draws rows on every worker by itself, so trees depend on the partitions, unlike
-linear models. It cannot go on without a worker either: a fit that loses one
-fails, see `_cluster_watch`.
+linear models. It cannot go on without a worker either: ``lightgbm.dask`` binds one task to every worker, Dask keeps
+the task of a dead worker until that worker comes back, which it does not, and LightGBM waits in a socket. So the
+workers are looked at meanwhile, and where one of them is gone, its tasks are cancelled some seconds later.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import threading
+import time
 import warnings
+from collections.abc import Callable
+from concurrent.futures import CancelledError
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,23 +26,22 @@ from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.engines import DistributedDataset
-from argrank.errors import InputError, OptionError
+from argrank.errors import ClusterError, InputError, OptionError
 from argrank.evaluation.evaluate import mean_of
 from argrank.models.formats.lightgbm import read
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
 from argrank.models.tree import Tree
-from argrank.rankers.boosted.trees._cluster_watch import guarded
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm import load_lightgbm, rounded
 from argrank.rankers.boosted.trees.linear_start import RIDGE, centred, joined
 from argrank.rankers.cheap_models import regression
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.parameters import Measured
-from argrank.rankers.trace import Watcher
+from argrank.rankers.estimator import Measured
+from argrank.rankers.trace import Outcome, Watcher
 
 if TYPE_CHECKING:
     from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
+
 
 HERE_ONLY = ("early_stopping", "callbacks", "init_model", "categorical_features", "monotone")
 #: LightGBM's parameters by the names that its estimators have for them
@@ -162,3 +166,57 @@ def _value(ranker: LightGBMRanker, model: Model, data: Dataset) -> float:
 
 def _begin(start: Model | None, offset: float, data: Dataset) -> Floats:
     return _scores(start, data) + offset
+
+
+LOOK = 0.5  # seconds between two looks at the workers
+GRACE = 5.0  # seconds for LightGBM to fail by itself, with a message of its own
+LAST = 10.0  # seconds for what was cancelled to end
+
+
+def guarded(data: DistributedDataset, fit: Callable[[], Any]) -> None:
+    """Call a fit of lightgbm.dask; raise ClusterError within GRACE + LAST seconds after Dask knows of a lost worker."""
+    failed: list[BaseException] = []
+    lost: set[str] = set()
+    needed, gone_since = data.holders(), None
+    thread = threading.Thread(target=_run, args=(data.client, fit, failed), daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(LOOK)
+        if data.client.status != "running":
+            raise ClusterError("lost the scheduler while LightGBM trained; start it and its workers again")
+        lost = needed - set(data.client.scheduler_info(n_workers=-1)["workers"])
+        if not lost or not thread.is_alive():
+            continue
+        gone_since = gone_since or time.monotonic()
+        if time.monotonic() - gone_since > GRACE:
+            _cancel(data.client)
+            thread.join(LAST)
+            break
+    if thread.is_alive() or (lost and failed):
+        names = ", ".join(sorted(lost))
+        raise ClusterError(f"lost the worker {names}, without which LightGBM cannot go on; fit again on those left")
+    for error in failed:
+        _raise(error)
+
+
+def _run(client: Any, fit: Callable[[], Any], failed: list[BaseException]) -> None:
+    try:
+        with client.as_current():  # LightGBM waits for that of the thread
+            fit()
+    except BaseException as error:  # raised again in the thread that waits
+        failed.append(error)
+
+
+def _raise(error: BaseException) -> None:
+    from lightgbm.basic import LightGBMError
+
+    if isinstance(error, LightGBMError | OSError | CancelledError):
+        raise ClusterError(f"LightGBM could not train on the cluster; it cannot lose a worker: {error}") from error
+    raise error
+
+
+def _cancel(client: Any) -> None:
+    """Cancel the tasks of lightgbm.dask that this client waits for."""
+    from distributed import Future
+
+    client.cancel([Future(key, client) for key in list(client.futures) if "_train_part" in str(key)], force=True)

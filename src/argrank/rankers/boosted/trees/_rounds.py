@@ -12,8 +12,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError, shown
 from argrank.rankers.boosted.trees.boosted_ranker import stopping_value
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Interruption, Watcher
+from argrank.rankers.trace import Interruption, Outcome, Watcher
 
 if TYPE_CHECKING:
     from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
@@ -46,7 +45,7 @@ class Growing:
         patience: int | None,
         callbacks: Callbacks | None,
     ) -> None:
-        found = watcher.resumed()
+        found = watcher.keeper.resumed()
         parts = [one.data for one in watcher.validations]
         self._boosters, self._loss, self._start, self._offset = ranker.boosters(
             data, parts, None if found is None else found["boosters"]
@@ -65,7 +64,7 @@ class Growing:
             for number in range(self._first, self._n_rounds):
                 if not self._grow(number):
                     break
-                self._watcher.offer(functools.partial(self._state, number))
+                self._watcher.keeper.offer(functools.partial(self._state, number))
         sizes, scores = self._kept.sizes, self._kept.scores
         value = self._loss.value(self._outputs(sizes) if scores is None else scores)
         model = self._ranker.finished_model(self._boosters, sizes, self._start, self._offset, self._data)

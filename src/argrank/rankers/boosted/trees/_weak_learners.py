@@ -53,7 +53,7 @@ class Weak(NamedTuple):
         """Return the part of the model for a weight."""
         if isinstance(self.member, Tree):
             return self.member.with_values(weight * self.member.value)
-        return self.member.with_weight(weight * self.member.weight)
+        return self.member._replace(weight=weight * self.member.weight)
 
     def scaled(self, factor: float) -> Weak:
         """Return the weak learner in other units."""

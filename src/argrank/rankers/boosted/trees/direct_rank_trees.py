@@ -15,7 +15,6 @@ from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
 from argrank.linesearch.landscape import Value
-from argrank.models import tree_sums
 from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
@@ -23,17 +22,17 @@ from argrank.models.stayed import Stayed
 from argrank.models.stored_trees import read_trees, stored_trees
 from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
+from argrank.models.trees import tree_sums
 from argrank.objectives.objective import Objective
 from argrank.rankers.boosted.trees._line_searched_weights import Weighing
 from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Settings, Source, Weak
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker, Rounds, row_weights
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
+from argrank.rankers.estimator import Measured
 from argrank.rankers.inner_folds import has_enough, left_out
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.parameters import Measured
 from argrank.rankers.registry import ranker_class
-from argrank.rankers.trace import Interruption, Watcher
+from argrank.rankers.trace import Interruption, Outcome, Watcher
 from argrank.rankers.training_data import FORESTS, Work
 from argrank.solvers.problem import Stop
 
@@ -136,10 +135,10 @@ class DirectRankTrees(Measured, LeafwiseRanker):
 
     def _kept_number(self, data: Dataset, watcher: Watcher) -> int:
         """Return the number of trees to grow, from the checkpoint if it has it."""
-        done = watcher.finished()
+        done = watcher.keeper.finished()
         if done is None:
             done = dict(zip(("number", "gain"), self._number_worth_growing(data), strict=True))
-            watcher.finish(done)
+            watcher.keeper.finish(done)
         self.gain_ = done["gain"]
         return int(done["number"])
 
@@ -173,11 +172,9 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         weighing = Weighing(data, self.measure, self.weight_range, self.point, self.n_jobs)
         weighing.move_to(begin)
         descent = Descent(data, self._growing(), begin, self.n_jobs)
-        kept = watcher.resumed()
+        kept = watcher.keeper.resumed()
         source = self._source(data, 0 if kept is None else len(kept["weights"]))
-        rounds = Rounds(
-            watcher, self.early_stopping, tree_sums.sums if self.base_estimator is None else member_sums, start
-        )
+        rounds = Rounds(watcher, self.early_stopping, tree_sums if self.base_estimator is None else member_sums, start)
         found: list[Weak] = []
         weights: list[float] = []
         if kept is not None:
@@ -195,7 +192,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
                 facts = {"objective": 1.0 - weighing.value.mean, "weight": weight}
                 if not rounds.record(facts):
                     break
-                watcher.offer(functools.partial(_state, found, weights, weighing, rounds))
+                watcher.keeper.offer(functools.partial(_state, found, weights, weighing, rounds))
         self.weights_ = np.array(weights[: len(rounds.kept)])
         if found and stop.stop.is_done:
             self._leverage(weighing, begin, found[: len(rounds.kept)], rounds)
@@ -225,7 +222,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         weights: list[float] = kept["weights"].tolist()
         found: list[Weak] = []
         if self.variant == "leveraged":
-            found = [Weak(tree_sums.sums([tree], data.X, 1)[:, 0], tree) for tree in trees]
+            found = [Weak(tree_sums([tree], data.X, 1)[:, 0], tree) for tree in trees]
             trees = [weak.weighed(weight) for weak, weight in zip(found, weights, strict=True)]
         weighing.scores, weighing.value = kept["scores"], Value(kept["mean"], kept["tied"])
         rounds.resume(trees, kept["rounds"])

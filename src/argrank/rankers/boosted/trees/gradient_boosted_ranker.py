@@ -20,9 +20,8 @@ from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, row_weig
 from argrank.rankers.boosted.trees.boosting import Boosters, Loss
 from argrank.rankers.boosted.trees.lightgbm import feature_columns, seed_of
 from argrank.rankers.boosted.trees.linear_start import linear_start
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.parameters import check_parameters
-from argrank.rankers.trace import Watcher
+from argrank.rankers.estimator import check_parameters
+from argrank.rankers.trace import Outcome, Watcher
 from argrank.solvers.problem import Stop
 
 
@@ -127,7 +126,7 @@ class GradientBoostedRanker(BoostedRanker):
             raise InputError("early_stopping: expected an eval_set, or queries to hold out, got a single query")
         found: Outcome | None = None
         rest, held = data.split(1.0 - self.holdout, self.holdout, random_state=self.random_state)
-        done = watcher.finished()
+        done = watcher.keeper.finished()
         if done is None:
             search = Watcher(type(self).__name__, self._validations([held]), self.verbose)
             search.trace, search.keeper = watcher.trace, watcher.keeper
@@ -135,7 +134,7 @@ class GradientBoostedRanker(BoostedRanker):
                 found = Growing(self, rest, search, self.n_trees, self.early_stopping, self._callbacks).run()
             done = {"n_iter": found.n_iter}
             if found.stop is not Stop.INTERRUPTED:
-                watcher.finish(done)
+                watcher.keeper.finish(done)
         silent = Watcher(type(self).__name__, [], -1)
         silent.keeper = watcher.keeper
         grown = Growing(self, data, silent, max(1, done["n_iter"]), None, None).run()

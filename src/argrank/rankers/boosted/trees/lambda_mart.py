@@ -15,7 +15,7 @@ from argrank.measures.measure import Measure
 from argrank.objectives.lambdas import Lambdas, has_swaps
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
-from argrank.rankers.parameters import Measured
+from argrank.rankers.estimator import Measured
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -33,8 +33,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
 )
 from argrank.rankers.boosted.trees.linear_start import joined
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
-from argrank.rankers.outcome import Outcome
-from argrank.rankers.trace import Watcher
+from argrank.rankers.trace import Outcome, Watcher
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

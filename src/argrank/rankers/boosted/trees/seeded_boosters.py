@@ -15,9 +15,9 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError
-from argrank.models import tree_sums
 from argrank.models.formats.lightgbm import read
 from argrank.models.tree import Tree
+from argrank.models.trees import tree_sums
 from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm import (
     FRUITLESS,
@@ -178,7 +178,7 @@ class LightGBMBoosters(Boosters):
 
     def outputs(self, sizes: Sequence[int], data: Dataset) -> Floats:
         """Return what the trees of the first rounds add to the outputs of some rows."""
-        return tree_sums.sums(self.trees(sizes), data.X, self.n_outputs)
+        return tree_sums(self.trees(sizes), data.X, self.n_outputs)
 
     def trees(self, sizes: Sequence[int]) -> list[Tree]:
         """Return the trees of the first rounds of each booster; their sum is the mean over the seeds."""
