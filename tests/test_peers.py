@@ -7,6 +7,9 @@ import csv
 import numpy as np
 import pytest
 from benchmarks.peers.page import AUTO, Gap, by_system, error_of_mean, gap_between, page, summary
+from benchmarks.peers.tools import FEW_SETTINGS, TOOLS, Fitted, run_tool
+
+import argrank as ar
 
 
 def row(tool, fold, values, mode="default", cpu=1.5):
@@ -45,8 +48,39 @@ def test_the_page_says_what_was_run_what_it_cost_and_where_others_are_better():
     assert "LightGBM lambdarank, default is ahead" not in text
     assert "| CatBoost YetiRank, tuned (fold 1 alone) | 0.8500 | -0.2500" in text
     assert "| argrank auto, default | 0.5750 |" in text
-    assert "| LightGBM lambdarank, default | 1 | +0.1250 ± 0.1031 | 0.225 | 0.5 |" in text  # CPU of the folds of both
+    assert "| LightGBM lambdarank, default | 1 | +0.1250 ± 0.1031 | -0.0770 to +0.3270 | 0.5 |" in text  # CPU of both
+    assert "argrank auto: 3 comparisons with a peer on a set." in text
     assert "| LightGBM lambdarank, default | 3 |" in text  # folds that were run
+
+
+def test_tuning_by_folds_keeps_the_best_setting_on_queries_that_it_did_not_train_on(monkeypatch):
+    data = ar.make_ranking(20, 8, 3, random_state=1)
+    fits = []
+
+    def fit(train, watched, plan):
+        """Predict the labels themselves with one of the settings, and noise with the others."""
+        fits.append((train, watched, plan))
+        right = plan.setting == FEW_SETTINGS[1]
+        own = {
+            id(one): one.y if right else np.cos(np.arange(one.n_documents))
+            for one in (data, watched)
+            if one is not None
+        }
+        return Fitted(lambda part: (1 + plan.seed) * own[id(part)], 10 * len(fits), 100)
+
+    monkeypatch.setitem(TOOLS, "fake", (fit, ("folds",)))
+    fitted, setting = run_tool("fake", "folds", data, data)
+    search, again = fits[:-3], fits[-3:]
+    assert len(search) == 4 * len(FEW_SETTINGS)
+    for train, watched, plan in search:
+        assert not set(train.qid) & set(watched.qid)
+        assert train.n_queries + watched.n_queries == 20
+        assert (plan.n_trees, plan.patience) == (1000, 50)
+    assert [one[2].seed for one in again] == [0, 1, 2]
+    assert all(one[0] is data and one[1] is None and one[2].n_trees == 65 for one in again)  # mean of 50, 60, 70, 80
+    assert setting == f"{FEW_SETTINGS[1]}, 65 trees"
+    assert fitted.n_bytes == 300
+    np.testing.assert_allclose(fitted.predict(data), 6 * data.y)
 
 
 def test_the_summary_has_a_line_for_every_run():
