@@ -118,11 +118,17 @@ def unchecked(reason: str) -> Iterator[str]:
         print(f"\n*** {reason} ***\n", file=sys.stderr)
 
 
+def show(driver: Any, path: Path) -> None:
+    """Open a page and unfold what is folded in its text."""
+    driver.get(path.resolve().as_uri())
+    driver.execute_script('for (const one of document.querySelectorAll("article details")) one.open = true')
+
+
 def too_wide(driver: Any, site: Path) -> Iterator[str]:
     """Yield the pages that are wider than a phone."""
     set_size(driver, PHONE, 844, mobile=True)
     for path in pages_of(site):
-        driver.get(path.resolve().as_uri())
+        show(driver, path)
         width = driver.execute_script("return document.documentElement.scrollWidth")
         if width > PHONE:
             yield f"{path.relative_to(site)}: {width} pixels wide on a phone of {PHONE}"
@@ -135,7 +141,7 @@ def inaccessible(driver: Any, site: Path, axe: str) -> Iterator[str]:
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         for name in KINDS:
-            driver.get((site / name).resolve().as_uri())
+            show(driver, site / name)
             found = violations(driver, axe)
             if not isinstance(found, list):
                 yield f"{name}: axe-core failed: {found}"
@@ -150,7 +156,7 @@ def too_tall(driver: Any, site: Path) -> Iterator[str]:
     """Yield the cells of the tables of claims that take more than eight lines on a desk."""
     set_size(driver, DESK, 900)
     for name in CLAIMS:
-        driver.get((site / name).resolve().as_uri())
+        show(driver, site / name)
         for text in driver.execute_script(LONG_CELLS):
             yield f"{name}: a cell of more than eight lines: {text}"
 

@@ -3,13 +3,14 @@
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.others
 
 MovieLens u1 (its test part) beside popularity, and pages like those of the recipe on news slots, five draws, beside a
-ridge regression for every slot. Prints the two tables of README.md; takes some CPU seconds.
+ridge regression for every slot. Writes the two tables of README.md to others.md; takes some CPU seconds.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -72,9 +73,10 @@ def _earned(scores: np.ndarray, clicks: np.ndarray, page: np.ndarray, known: np.
 
 
 def main() -> None:
-    """Print both tables."""
-    print("| MovieLens u1 | NDCG@10 | to popularity | CPU s |\n|---|--:|--:|--:|", *ratings(), sep="\n")
-    print("\n| pages | of the best page | difference |\n|---|--:|--:|", *slots(), sep="\n")
+    """Write both tables."""
+    lines = ["| MovieLens u1 | NDCG@10 | to popularity | CPU s |", "|---|--:|--:|--:|", *ratings(), ""]
+    lines += ["| pages | of the best page | difference |", "|---|--:|--:|", *slots()]
+    Path(__file__).with_name("others.md").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
