@@ -10,7 +10,7 @@ import pytest
 
 import argrank as ar
 from argrank import cli
-from argrank.cli.demo import RANKERS
+from argrank.cli.demo import RANKERS, WIDTH
 from argrank.data import bundled
 from argrank.errors import ArgrankWarning
 from argrank.trials.auto.ranker import Auto
@@ -54,6 +54,14 @@ def test_begins_its_answer_with_a_sentence_that_the_report_has_too(demo):
     sentence = re.search(r"^4\. .*?\n=+\n(.*?)\n", output, re.MULTILINE)[1]
     assert "your current order, bm25_title" in sentence
     assert sentence in (folder / "demo-report" / "index.html").read_text("utf-8")
+
+
+def test_its_table_fits_a_terminal(demo):
+    *_, output, _ = demo
+    part = output[output.index("4. The answer") : output.index("5. One query")]
+    rows = [line for line in part.splitlines() if re.match(r"[a-i]  ", line)]
+    assert [row.split()[1] for row in rows] == RANKERS
+    assert max(map(len, part.splitlines()[4:])) <= WIDTH
 
 
 def test_learns_from_clicks_alone(demo):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
-from argrank._tables import to_text
+from argrank._tables import table, to_text
 from argrank._types import Floats, Integers
 from argrank.cli import options
 
@@ -22,6 +23,8 @@ LINEAR = ["rank-svm", "svm-auc", "svm-map", "listnet", "direct-rank", "regressio
 RANKERS = ["auto", "query-mart", "lambda-mart", *LINEAR]
 N_FOLDS = 3
 N_SESSIONS = 20_000
+WIDTH = 100  # of lines, in characters: about that of a terminal
+IN_THE_REPORT = ("chosen", "mrr@10", "auc")  # columns for which a terminal has no room
 
 NEXT = """\
 Look at the report: open {folder}/index.html in a browser.
@@ -53,7 +56,7 @@ def run(
     options.listen(verbose=True)
     data = load_bundled()
     _heading(1, "The data: a shop's search, invented for this demo")
-    typer.echo(repr(data))
+    typer.echo(textwrap.fill(repr(data), WIDTH))
 
     _heading(2, "What to watch out for")
     typer.echo(repr(doctor(data)))
@@ -64,7 +67,7 @@ def run(
 
     _heading(4, f"The answer, on all {data.n_queries} queries")
     typer.echo(f"{_answer(found)}\n")
-    typer.echo(to_text([found.means_table()], found.footer[:2]))
+    typer.echo(_means(found))
 
     _heading(5, f"One query: what {best} moved, and why")
     _explain(found)
@@ -85,6 +88,14 @@ def run(
 def _heading(number: int, text: str) -> None:
     title = f"{number}. {text}"
     typer.echo(f"\n{title}\n{'=' * len(title)}")
+
+
+def _means(found: Trial) -> str:
+    """Return the means of all rankers, as far as they fit a terminal."""
+    means = found.means_table()
+    kept = [place for place, name in enumerate(means.header) if name not in IN_THE_REPORT]
+    narrow = table([means.header[place] for place in kept], [[row[place] for place in kept] for row in means.rows], 2)
+    return to_text([narrow], [line for note in found.footer[:2] for line in textwrap.wrap(note, WIDTH)])
 
 
 def _baseline(data: Dataset) -> Floats:
