@@ -111,7 +111,7 @@ def test_queries_without_a_value_are_counted_apart(comparison):
     assert f"on the {40 - undefined} queries" in figures("b", comparison, intervals, None, None)
     told = figures("b", replace(comparison, undefined={"ndcg@5": 2}), intervals, None, None)
     assert "on the 38 queries tested here" in told
-    assert "2 more queries have no value" in told
+    assert "leaves out 2 more queries on which it is undefined" in told
 
 
 def test_a_command_breaks_between_its_words_alone():

@@ -129,8 +129,8 @@ def figures(best: str, comparison: Comparison, intervals: Intervals, trial: Tria
     here = f"on the {counted(n - without, 'query', 'queries')} tested here"
     text = f"The mean {escape(measure)} of {escape(best)} {here} is {value}."
     if without:
-        left_out = counted(without, "more query has", "more queries have")
-        text += f" {left_out} no value of it, as where no document is relevant."
+        left_out = f"{counted(without, 'more query', 'more queries')} on which it is undefined"
+        text += f" It leaves out {left_out}, mostly because no document is relevant."
     if trial is not None and trial.best is not None:
         return f"{text} Validation chose it ({escape(trial.select_by)} {trial.validation[best]:.4f})."
     if len(comparison.systems) - (baseline is not None) > 1:
