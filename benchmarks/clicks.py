@@ -30,8 +30,8 @@ from argrank._tables import table, to_markdown
 N_RESULTS, N_DOCUMENTS = 10, 30
 DATA = Path(os.environ.get("ARGRANK_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 PYCLICK_SECONDS = {"pbm": 9.3, "ubm": 12.4}  # its own code, fit and evaluation, on one core
-HEADER = ("rows", "load", "sums", "harvest", "PBM", "UBM", "all of these", "sums by row groups", "`from_clicks`",
-          "`evaluate`", "highest memory, MB")  # fmt: skip
+HEADER = ("rows", "load", "sums", "harvest", "PBM", "UBM", "all of these", "sums by row groups", "from_clicks",
+          "evaluate", "highest memory, MB")  # fmt: skip
 SIZES = ("100000", "1000000", "10000000")
 TABLE = Path(__file__).with_suffix(".csv")
 

@@ -39,7 +39,7 @@ def test_what_fusing_is_worth():
 CLICKS = ("agreement", "days", "learning_peers", "learning_summary", "preferences", "recovery", "value")
 
 
-@pytest.mark.parametrize("name", [f"experiments/clicks/{name}" for name in CLICKS])
+@pytest.mark.parametrize("name", [*(f"experiments/clicks/{name}" for name in CLICKS), "benchmarks/clicks"])
 def test_the_guide_on_clicks_has_the_tables_of_its_experiments(name):
     page = (ROOT / "docs" / "guide" / "clicks.md").read_text("utf-8").splitlines()
     written = (ROOT / f"{name}.md").read_text("utf-8").splitlines()
