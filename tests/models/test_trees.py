@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import lightgbm as lgb
 import numpy as np
@@ -176,7 +177,7 @@ def test_gains_are_lightgbms(booster):
 
 def test_names_with_spaces_reach_lightgbm(X):
     booster = lgb.train(QUIET, lgb.Dataset(X, np.nan_to_num(X[:, 0]), params=QUIET), 3)
-    model = TreesModel.from_lightgbm(booster).served(tuple(f"name {i}" for i in range(8)), None, {})
+    model = replace(TreesModel.from_lightgbm(booster), feature_names=tuple(f"name {i}" for i in range(8)))
     again = lgb.Booster(model_str=model.to_lightgbm())
     assert again.feature_name()[0] == "name_0"
     np.testing.assert_array_equal(again.predict(X), booster.predict(X))

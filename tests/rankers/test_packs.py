@@ -96,7 +96,7 @@ def test_what_copies_is_refused_where_memory_is_short(packs, monkeypatch):
             made(name).fit(data)
     with pytest.raises(InputError, match="expected at most"):
         made("auto").fit(data)
-    monkeypatch.setattr("argrank.rankers.inner_folds.FEWEST", 1)
+    monkeypatch.setattr("argrank.data.folds.FEWEST", 1)
     with pytest.raises(InputError, match="folds=0 or an eval_set"):
         made("direct-rank").fit(packs[2])
     with pytest.raises(InputError, match="expected at most"):

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._declared import AtLeast, Seed, checked
 from argrank._types import Integers
 from argrank.data.checks import row_count
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import group_by_id
+from argrank.data.mapped import refuse_copy
 from argrank.errors import InputError, OptionError
 
 Numbers = Integers
+FEWEST = 5  # queries of a fold inside a fit; with fewer a gain would be chance
 
 
 class Fold(NamedTuple):
@@ -157,3 +160,18 @@ class QueryKFold:
 
 def _join(parts: list[Numbers], chosen: list[int]) -> Numbers:
     return np.sort(np.concatenate([parts[part] for part in chosen]))
+
+
+def has_enough(data: Dataset, folds: int) -> bool:
+    """Tell whether there are enough queries for this number of folds inside a fit."""
+    return data.n_queries >= FEWEST * folds
+
+
+def left_out(
+    data: Dataset, folds: int, rng: np.random.Generator
+) -> Iterator[tuple[Dataset, Dataset, NDArray[np.bool_]]]:
+    """Yield for every fold the data to fit, the data left out, and which queries the latter are."""
+    refuse_copy(data.X, "folds: cross-validation", "folds=0 or an eval_set", 1 - 1 / folds)
+    fold_of = rng.permutation(data.n_queries) % folds
+    for fold in range(folds):
+        yield data.select(fold_of != fold), data.select(fold_of == fold), fold_of == fold

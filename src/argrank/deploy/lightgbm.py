@@ -8,8 +8,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.deploy.options import Files, Options, check_names
-from argrank.deploy.plain import Plain
-from argrank.deploy.writer import Writer
+from argrank.deploy.plain import Plain, Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Forest
 from argrank.models.formats import lightgbm as lightgbm_text

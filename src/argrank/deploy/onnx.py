@@ -17,8 +17,7 @@ from argrank._types import Floats, Integers
 from argrank.deploy import cuts
 from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, singles
-from argrank.deploy.plain import Classes, Plain
-from argrank.deploy.writer import Writer
+from argrank.deploy.plain import Classes, Plain, Writer
 from argrank.errors import MissingExtraError
 from argrank.models.forest import Builder, Forest
 

@@ -1,4 +1,4 @@
-"""What writers see of a model: one weight for each feature, and trees that split raw features.
+"""What writers are, and what they see of a model: one weight for each feature, and trees that split raw features.
 
 Kinds of model end here. Normalisers and preparations of trees vanish into the cuts and the ways of missing values;
 linear parts of a sum become one, in the units of the first normaliser, as engines that sum in float32 need the
@@ -7,15 +7,16 @@ features shifted before they are weighed. What a linear part makes of missing va
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.data.prepare.preparation import MISSING
 from argrank.deploy.linear_part import Linear, Way, linear_and_trees, one_linear
+from argrank.deploy.options import Files, Options
 from argrank.deploy.raw_forest import forests
 from argrank.deploy.splits import needs_chains, plain_splits
 from argrank.errors import ModelError
@@ -223,3 +224,29 @@ def _stumps(model: StumpsModel, weight: float) -> Iterator[Tree]:
             np.array([feature]), np.array([threshold]), np.array([True]), np.array([0]), np.array([-1]),
             np.array([-2]), np.zeros(1), np.array([0.0, step * weight]), np.zeros(2, np.int64), {},
         )  # fmt: skip
+
+
+@runtime_checkable
+class Writes(Protocol):
+    """What the simplest writer has: a module or an object with two functions."""
+
+    def write(self, plain: Plain, options: Options, /) -> Files:
+        """Return the files by name."""
+        ...
+
+    def simulate(self, files: Files, options: Options, X: Floats, /) -> Floats:
+        """Score rows from the written files, with the engine's arithmetic."""
+        ...
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The two functions of a target, and what sets its scores apart where something does."""
+
+    write: Callable[[Plain, Options], Files]
+    simulate: Callable[[Files, Options, Floats], Floats]
+    constant: Callable[[Plain], float] = lambda plain: plain.constant  # what the written scores lack
+    seen: Callable[[Floats], Floats] = lambda X: X  # the rows as the engine reads them
+    misses: Callable[[Plain], Floats | None] = lambda plain: None  # how far each cut is from what the engine can test
+    missing_is_zero: bool = False  # whatever was asked for
+    any_order: bool = False  # whether it adds trees in float32 in an order that is not simulated

@@ -12,8 +12,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.deploy.options import Files, Options, check_names
-from argrank.deploy.plain import Classes, Plain
-from argrank.deploy.writer import Writer
+from argrank.deploy.plain import Classes, Plain, Writer
 from argrank.models.forest import Builder, Forest, nested
 
 CODE = '''\

@@ -14,8 +14,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.deploy import cuts
 from argrank.deploy.options import Files, Options, singles
-from argrank.deploy.plain import Plain
-from argrank.deploy.writer import Writer
+from argrank.deploy.plain import Plain, Writer
 from argrank.errors import ModelError
 from argrank.models.formats.ranklib import LINEAR, linear_pairs, linear_text
 from argrank.models.formats.ranklib_trees import ensemble_text, parse_ensemble

@@ -12,8 +12,7 @@ from argrank._registry import Registry, imported
 from argrank._tables import counted
 from argrank.data.prepare.preparation import PREPARATIONS, Prepare
 from argrank.deploy.engine_columns import with_numbers_alone
-from argrank.deploy.plain import Plain, plain
-from argrank.deploy.writer import Writer, Writes
+from argrank.deploy.plain import Plain, Writer, Writes, plain
 from argrank.errors import ArgrankError, ModelError, OptionError, check_choice, shown
 from argrank.models.model import fitted_model
 
@@ -78,7 +77,7 @@ def register_target(
         A name that argrank does not have itself.
     writer : module or object
         Has ``write(plain, options) -> files`` and ``simulate(files, options, X) -> scores``; where the engine's
-        arithmetic differs from ours in more than that, an ``argrank.deploy.writer.Writer`` says how.
+        arithmetic differs from ours in more than that, an ``argrank.deploy.plain.Writer`` says how.
     title : str, optional
         What lists of targets call it; by default its name.
     takes : tuple of str

@@ -17,8 +17,7 @@ from argrank._types import Floats
 from argrank.deploy import cuts
 from argrank.deploy.linear_part import Linear
 from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
-from argrank.deploy.plain import Plain
-from argrank.deploy.writer import Writer
+from argrank.deploy.plain import Plain, Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
 

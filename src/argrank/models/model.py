@@ -39,6 +39,14 @@ class Given(NamedTuple):
     indptr: Integers | None
     rows: Integers | None
 
+    def to_caller(self, values: Floats) -> Floats:
+        """Return what was found for the rows in the caller's order."""
+        if self.rows is None:
+            return values
+        restored = np.empty_like(values)
+        restored[self.rows] = values
+        return restored
+
 
 class StoredModel(ABC):
     """A frozen dataclass that a model file can hold: a kind, plain data and the summary of the training."""
@@ -150,12 +158,7 @@ class Model(StoredModel):
         the documents of training at every split), and for sums of both.
         """
         given = self._given(X, qid, group)
-        parts = self.shap_parts(given.X, given.indptr)
-        if given.rows is None:
-            return parts
-        restored = np.empty_like(parts)
-        restored[given.rows] = parts
-        return restored
+        return given.to_caller(self.shap_parts(given.X, given.indptr))
 
     def shap_parts(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the SHAP values of checked rows whose queries are together."""
@@ -184,19 +187,6 @@ class Model(StoredModel):
             kept = [place for place in kept if place not in self.preparation.texts]
         return self.normaliser.apply(X, indptr, kept, np.float32 if self.compares else None)
 
-    def served(
-        self: Served,
-        feature_names: tuple[str, ...] | None,
-        normaliser: Normaliser | None,
-        training: Mapping[str, Any],
-        categories: Categories = None,
-        preparation: Preparation | None = None,
-        dates: Dates = None,
-    ) -> Served:
-        """Return the model as it is served: with names, texts, preparation, normaliser and training summary."""
-        known: dict[str, Any] = {"feature_names": feature_names, "categories": categories, "preparation": preparation}
-        return replace(self, normaliser=normaliser, training=training, dates=dates, **known)
-
     def facts(self) -> list[tuple[str, str]]:
         """Return what the model tells of itself."""
         names = [] if self.feature_names is None else [shown(name) for name in self.feature_names[:MOST_NAMES]]
@@ -224,12 +214,7 @@ class Model(StoredModel):
         if isinstance(X, Dataset):
             return X.to_caller(self._stored_scores(X))
         given = self._given(X, qid, group)
-        found = self._checked_scores(given.X, given.indptr)
-        if given.rows is None:
-            return found
-        scores = np.empty(len(found))
-        scores[given.rows] = found
-        return scores
+        return given.to_caller(self._checked_scores(given.X, given.indptr))
 
     def _given(self, X: Any, qid: Any, group: Any) -> Given:
         """Return the features of rows that a caller gives, and their queries where the model needs them."""

@@ -12,7 +12,7 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models import model_from
-from argrank.models.model import Model, read_served, served_fields
+from argrank.models.model import Model, read_numbers, read_served, served_fields
 from argrank.models.symmetric import SymmetricTrees
 from argrank.models.trees import TreeModel
 
@@ -91,16 +91,14 @@ class SumModel(Model):
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SumModel:
         """Make the model from the plain data of a model file, every member checked."""
-        weights, given = fields.get("weights"), fields.get("members")
-        if not isinstance(weights, list) or not all(type(weight) in (int, float) for weight in weights):
-            raise ModelError("weights: expected a list of numbers")
+        weights, given = read_numbers(fields, "weights"), fields.get("members")
         if not isinstance(given, list) or not given or len(given) != len(weights):
             raise ModelError("members: expected a list of models, one for each weight")
         members = tuple(_member(one) for one in given)
         width = members[0].n_features
         if any(member.n_features != width for member in members):
             raise ModelError("members: expected the same number of features in all of them")
-        return cls(members, np.array(weights, np.float64), **read_served(fields, width))
+        return cls(members, weights, **read_served(fields, width))
 
 
 def _counted(members: Sequence[Model]) -> list[str]:

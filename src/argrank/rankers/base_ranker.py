@@ -198,8 +198,14 @@ class BaseRanker(Reporting, Estimator[Model]):
         self.objective_, self.gap_, self.n_iter_ = outcome.objective, outcome.gap, outcome.n_iter
         self.stop_, self.stayed_ = outcome.stop, outcome.stayed
         self.trace_: Trace = watcher.trace
-        served = outcome.model.served(
-            data.feature_names, scaling, self._summary(given), data.categories, preparation, data.dates
+        served = replace(
+            outcome.model,
+            feature_names=data.feature_names,
+            categories=data.categories,
+            dates=data.dates,
+            preparation=preparation,
+            normaliser=scaling,
+            training=self._summary(given),
         )
         shares = None if is_distributed(data) else importances(served, data)
         self.model_ = replace(served, feature_importances=shares)

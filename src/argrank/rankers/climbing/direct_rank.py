@@ -12,6 +12,7 @@ from argrank._blas import single_threaded_blas
 from argrank._declared import Count, CountFromZero, NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.folds import has_enough, left_out
 from argrank.errors import InputError
 from argrank.evaluation.evaluate import evaluate
 from argrank.linesearch.landscape import Landscape, Value
@@ -22,7 +23,6 @@ from argrank.models.linear import LinearModel
 from argrank.models.stayed import Stayed
 from argrank.rankers.cheap_models import rank_svm_weights
 from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
-from argrank.rankers.inner_folds import has_enough, left_out
 from argrank.rankers.trace import Outcome, Watcher
 from argrank.rankers.training_data import notes_of_scales
 from argrank.solvers import least_squares

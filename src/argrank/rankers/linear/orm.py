@@ -149,7 +149,7 @@ class ORM(ProductMeasure, StructuredRanker):
         self.objective_, self.gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
         self.trace_ = watcher.trace
         summary = self._summary(first) | counted | {"data": "stream"}
-        self.model_ = LinearModel(result.w).served(first.feature_names, scaling, summary)
+        self.model_ = LinearModel(result.w, feature_names=first.feature_names, normaliser=scaling, training=summary)
         return self
 
 

@@ -13,6 +13,7 @@ from argrank._declared import CountFromZero, Share
 from argrank._types import Floats
 from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
+from argrank.data.folds import has_enough, left_out
 from argrank.errors import InputError, OptionError
 from argrank.linesearch.landscape import Value
 from argrank.models.ensemble import EnsembleModel, member_sums
@@ -30,7 +31,6 @@ from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker, Rounds,
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.estimator import Measured
-from argrank.rankers.inner_folds import has_enough, left_out
 from argrank.rankers.registry import ranker_class
 from argrank.rankers.trace import Interruption, Outcome, Watcher
 from argrank.rankers.training_data import FORESTS, Work
