@@ -19,7 +19,7 @@ import pytest
 
 import argrank as ar
 from argrank import _files
-from argrank._files import COMPRESSIONS, open_bytes, read_all, split_suffixes, write_bytes
+from argrank._files import COMPRESSIONS, make_folder, open_bytes, read_all, split_suffixes, write_bytes
 from argrank.errors import FormatError, InputError, ModelError
 from argrank.trials.schema import read_toml
 
@@ -282,3 +282,11 @@ def test_what_may_never_end_is_no_model(tmp_path: Path) -> None:
         ar.import_model(pipe)
     with pytest.raises(InputError, match="pipe: expected a file, got a pipe or a device"):
         read_toml(pipe)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file.inside: cannot be made: "):
+        make_folder(tmp_path / "file" / "inside")
+    assert make_folder(tmp_path / "new" / "inside").is_dir()
+    assert make_folder(tmp_path / "new" / "inside") == tmp_path / "new" / "inside"

@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args,
 import numpy as np
 
 from argrank._files import check_path
-from argrank.errors import InputTypeError, OptionError, closest, shown
+from argrank.errors import InputTypeError, OptionError, did_you_mean, listed, shown
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
@@ -109,7 +109,7 @@ class Kind:
     @property
     def head(self) -> str:
         """The type and range, for the docs."""
-        name = _listed(map(_quoted, self.choices)) or getattr(self.type, "__name__", str(self.type))
+        name = listed(map(_quoted, self.choices)) or getattr(self.type, "__name__", str(self.type))
         ranges = ", ".join(bound.range for bound in self.bounds if bound.limit < LARGEST_32)
         return f"{name} ({ranges})" if ranges else name
 
@@ -136,7 +136,7 @@ class Declared:
         if self.is_open:
             return ""
         some = [kind.head for kind in self.kinds if kind.type is not None]
-        text = some[0].replace(" (", ", ").removesuffix(")") if len(some) == 1 else _listed(some)
+        text = some[0].replace(" (", ", ").removesuffix(")") if len(some) == 1 else listed(some)
         return text + ("" if len(some) == len(self.kinds) else ", optional")
 
     def check(self, name: str, value: Any) -> None:
@@ -144,14 +144,10 @@ class Declared:
         fitting = [kind for kind in self.kinds if kind.accepts(value)]
         if any(kind.keeps(value) for kind in fitting):
             return
-        expected = _listed(kind.phrase for kind in fitting or self.kinds)
+        expected = listed(kind.phrase for kind in fitting or self.kinds)
         error = InputTypeError if any(kind.is_data for kind in self.kinds) else OptionError
-        raise error(f"{name}: expected {expected}, got {shown(value)}{self._hint(value)}")
-
-    def _hint(self, value: Any) -> str:
-        choices = [choice for kind in self.kinds for choice in kind.choices if isinstance(choice, str)]
-        close = closest(value, choices) if isinstance(value, str) else []
-        return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+        meant = did_you_mean(value, [choice for kind in self.kinds for choice in kind.choices])
+        raise error(f"{name}: expected {expected}, got {shown(value)}{meant}")
 
 
 OPEN = Declared((Kind(Any, "anything", lambda value: True),))
@@ -173,7 +169,7 @@ def _kinds(annotation: Any) -> Iterable[Kind]:
         for one in inner:
             yield from _kinds(one)
     elif origin is Literal:
-        yield Kind(Literal, _listed(map(repr, inner)), functools.partial(_is_choice, inner), choices=inner)
+        yield Kind(Literal, listed(map(repr, inner)), functools.partial(_is_choice, inner), choices=inner)
     elif annotation is None or annotation is type(None):
         yield Kind(None, "None", lambda value: value is None)
     elif annotation in _PLAIN:
@@ -203,7 +199,7 @@ def _of_class(kind: Any, inner: tuple[Any, ...]) -> Kind:
 
 
 def _group_words(kind: type, parts: Sequence[Declared]) -> str:
-    each = [_listed(one.phrase for one in part.kinds) for part in parts if not part.is_open]
+    each = [listed(one.phrase for one in part.kinds) for part in parts if not part.is_open]
     if issubclass(kind, Mapping):
         return f"a dict from {each[0]}" if each else "a dict"
     return f"({', '.join(each)})" if len(each) > 1 else f"a list, each {each[0]}" if each else "a list"
@@ -260,11 +256,6 @@ _PLAIN = {
     str: Kind(str, "a name", lambda value: isinstance(value, str)),
 }
 _GROUPS = (collections.abc.Iterable, collections.abc.Collection, Sequence, list, tuple, Mapping, dict)
-
-
-def _listed(texts: Iterable[str]) -> str:
-    *most, last = (*texts,) or ("",)
-    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _quoted(choice: Any) -> str:

@@ -217,6 +217,21 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as UTF-8, as ``write_bytes`` does."""
+    with write_bytes(path) as stream:
+        stream.write(text.encode())
+
+
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """Return a folder, which is made if it is not there yet."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: cannot be made: {error.strerror}") from error
+    return Path(path)
+
+
 @contextlib.contextmanager
 def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     """Yield an empty folder to fill; it gets its name only when the block ends without error.

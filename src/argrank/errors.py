@@ -110,13 +110,21 @@ def check_name(kind: str, name: object, known: Collection[str]) -> None:
 def check_choice(what: str, value: object, known: Iterable[object]) -> None:
     """Raise unless an option's value is one of the known ones; the message lists them and suggests the closest."""
     choices = list(known)
-    if any(value is choice or (isinstance(value, str | int) and value == choice) for choice in choices):
-        return
-    close = closest(value, [choice for choice in choices if isinstance(choice, str)]) if isinstance(value, str) else []
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-    texts = [repr(choice) for choice in choices]
-    listing = f"{', '.join(texts[:-1])} or {texts[-1]}" if len(texts) > 1 else "".join(texts)
-    raise OptionError(f"{what}: expected {listing}, got {shown(value)}{hint}")
+    if not any(value is choice or (isinstance(value, str | int) and value == choice) for choice in choices):
+        meant = did_you_mean(value, choices)
+        raise OptionError(f"{what}: expected {listed(map(repr, choices))}, got {shown(value)}{meant}")
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return texts as "a, b or c"."""
+    *most, last = (*texts,) or ("",)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def did_you_mean(value: object, choices: Iterable[object]) -> str:
+    """Return the end of an error message that suggests the closest choices; nothing where none is close."""
+    close = closest(value, [one for one in choices if isinstance(one, str)]) if isinstance(value, str) else []
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def closest(name: object, known: Iterable[str]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
+from argrank._files import make_folder
 from argrank._tables import table, to_text
 from argrank._types import Floats, Integers
 from argrank.cli import options
@@ -76,7 +77,7 @@ def run(
     _learn_from_clicks(data)
 
     _heading(7, "Saved")
-    output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     found.ranker().save(output / "model.json")
     typer.echo(f"{output / 'model.json'}: {best}, the best on validation queries, trained again on all data")
     typer.echo(f"{_report(found, output)}: the report")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from argrank._files import write_bytes
+from argrank._files import write_text
 from argrank.cli import _on_log, arguments, options
 from argrank.errors import OptionError
 
@@ -145,5 +145,4 @@ def _write_per_query(found: Any, path: Path) -> None:
         for column in columns.values()
     )
     writer.writerows(zip(*cells, strict=True))
-    with write_bytes(path) as stream:
-        stream.write(text.getvalue().encode())
+    write_text(path, text.getvalue())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._declared import checked
-from argrank._files import open_bytes, read_all, write_bytes
+from argrank._files import open_bytes, read_all, write_text
 from argrank._json import json_value, parse_json
 from argrank._tables import Table, table, to_html, to_text
 from argrank._types import Floats, Integers
@@ -104,8 +104,7 @@ class Propensities:
     @checked
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the curve as JSON, for ``read_propensities``."""
-        with write_bytes(path) as stream:
-            stream.write(json.dumps(self.to_dict(), indent=1).encode())
+        write_text(path, json.dumps(self.to_dict(), indent=1))
 
     @classmethod
     @checked
@@ -178,8 +177,7 @@ class PropensitiesBy(Mapping[str, Propensities]):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the curves as JSON, for ``read_propensities``."""
         content = {"by": self.column, "curves": {name: curve.to_dict() for name, curve in self.curves.items()}}
-        with write_bytes(path) as stream:
-            stream.write(json.dumps(content, indent=1).encode())
+        write_text(path, json.dumps(content, indent=1))
 
     @checked
     def plot(self, axes: Any = None) -> Any:

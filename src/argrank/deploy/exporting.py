@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from argrank._declared import checked
-from argrank._files import write_bytes
+from argrank._files import make_folder, write_bytes
 from argrank._tables import counted
 from argrank.data.dataset import Dataset
 from argrank.deploy.deployment import deployment
@@ -20,7 +20,7 @@ from argrank.deploy.notes import category_notes, date_notes, name_notes, notes
 from argrank.deploy.options import Files, Missing
 from argrank.deploy.parity import Parity, compare
 from argrank.deploy.registry import TARGETS, writer
-from argrank.errors import InputError, OptionError, shown
+from argrank.errors import OptionError, shown
 
 RECORD = Path(__file__).with_name("proofs.json")  # what scripts/prove_targets.py found
 NOTHING_RUN = "Proof: argrank's simulation alone; no engine has scored such files."
@@ -39,11 +39,7 @@ class Export:
     @checked
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write the files into a folder, which is made if need be; each appears whole or not at all."""
-        path = Path(folder)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be made: {error.strerror}") from error
+        path = make_folder(folder)
         for name, content in self.files.items():
             with write_bytes(path / name) as stream:
                 stream.write(content)

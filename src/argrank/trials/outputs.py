@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from argrank._files import write_bytes
+from argrank._files import make_folder, write_bytes, write_text
 from argrank._json import json_value
 from argrank._version import __version__
 from argrank.data.io.scores import write_scores
@@ -39,12 +39,14 @@ def write_outputs(results: Results, folder: Path, manifest: Mapping[str, Any]) -
     _write(folder / "results.tex", results_text(results, "latex"))
     _write(folder / "results.json", json.dumps(as_dict(results), indent=1, ensure_ascii=False, allow_nan=False))
     for data in results.config.data:
-        _write(_made(folder / "per_query") / f"{slug(data.name)}.csv", _per_query(results, data.name).rstrip("\n"))
+        _write(
+            make_folder(folder / "per_query") / f"{slug(data.name)}.csv", _per_query(results, data.name).rstrip("\n")
+        )
     for run in results.runs:
         name = f"{slug(run.ranker)}-fold{run.fold}.txt"
-        write_scores(run.scores, _made(folder / "scores" / slug(run.data)) / name)
+        write_scores(run.scores, make_folder(folder / "scores" / slug(run.data)) / name)
     try:
-        draw(results, _made(folder / "plots"))
+        draw(results, make_folder(folder / "plots"))
     except MissingExtraError as error:
         log.warning("no plots: %s", error)
 
@@ -101,13 +103,7 @@ def _per_query(results: Results, data: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with write_bytes(path) as stream:
-        stream.write(f"{text}\n".encode())
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    write_text(path, f"{text}\n")
 
 
 #: Packages whose versions may move the last digits of a figure, or more.

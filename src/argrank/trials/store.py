@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from argrank._files import check_path, write_bytes
+from argrank._files import check_path, make_folder, write_text
 from argrank._json import parse_json
 from argrank.data.dataset import Dataset
 from argrank.data.folds import Fold
@@ -56,7 +56,7 @@ class Store:
     """A folder of finished runs. A run is known by its identity: everything that determines its result."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = _made(folder)
+        self.folder = make_folder(folder)
 
     def path(self, identity: Mapping[str, Any]) -> Path:
         """Return the file of a run: readable words, then a hash of the identity."""
@@ -76,8 +76,7 @@ class Store:
         """Keep the result of a run; the file appears whole, or not at all, which is told."""
         text = json.dumps({"identity": identity, "result": result}, ensure_ascii=False, allow_nan=False)
         try:
-            with write_bytes(self.path(identity)) as stream:
-                stream.write(text.encode() + b"\n")
+            write_text(self.path(identity), f"{text}\n")
         except (InputError, OSError) as error:  # a full disk must not cost the other runs
             warnings.warn(f"a result was not kept: {error}", ArgrankWarning, stacklevel=2)
 
@@ -91,7 +90,7 @@ class Fits:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         check_path(folder)
-        self.folder = _made(Path(folder))
+        self.folder = make_folder(folder)
 
     def path(self, ranker: BaseRanker, data: Dataset, validations: Sequence[Dataset] = ()) -> Path:
         """Return the checkpoint of a fit: the ranker's name, then a hash of all that determines the model."""
@@ -122,14 +121,6 @@ def train(ranker: Any, data: Dataset, fits: Fits | None) -> None:
         ranker.fit(data)
     else:
         fits.fit(ranker, data)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
-    return folder
 
 
 def slug(text: str) -> str:

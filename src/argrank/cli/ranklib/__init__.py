@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from argrank._files import write_bytes
+from argrank._files import make_folder, write_bytes, write_text
 from argrank.cli import arguments
 from argrank.errors import OptionError
 
@@ -223,11 +223,9 @@ def _test(scores: Any, data: Dataset, flags: Flags) -> None:
     found = _evaluate(scores, data, name, flags)
     typer.echo(f"{name} on test data: {found.means[name]:.4f}")
     if "idv" in flags.files:
-        Path(flags.files["idv"]).parent.mkdir(parents=True, exist_ok=True)
+        make_folder(Path(flags.files["idv"]).parent)
         rows = [*zip(found.query_ids.tolist(), found.values[name].tolist(), strict=True), ("all", found.means[name])]
-        text = "".join(f"{name}   {qid}   {value!r}\n" for qid, value in rows)
-        with write_bytes(flags.files["idv"]) as stream:
-            stream.write(text.encode())
+        write_text(flags.files["idv"], "".join(f"{name}   {qid}   {value!r}\n" for qid, value in rows))
 
 
 def _rank(scores: Any, data: Dataset, flags: Flags) -> None:
@@ -242,8 +240,7 @@ def _rank(scores: Any, data: Dataset, flags: Flags) -> None:
         lines += [f"{qid}\t{place}\t{score!r}" for place, score in enumerate(data.from_caller(scores)[rows].tolist())]
     text = "\n".join(lines)
     if "score" in flags.files:
-        with write_bytes(flags.files["score"]) as stream:
-            stream.write(f"{text}\n".encode())
+        write_text(flags.files["score"], f"{text}\n")
     else:
         typer.echo(text)
 
@@ -261,7 +258,6 @@ def _cross_validate(flags: Flags) -> None:
     )  # fmt: skip
     typer.echo(repr(found))
     if "kcvmd" in flags.files:
-        folder = Path(flags.files["kcvmd"])
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = make_folder(flags.files["kcvmd"])
         for fold in found.folds[flags.ranker]:
             _save(fold.model, folder / f"f{fold.fold}.{flags.fold_model}")

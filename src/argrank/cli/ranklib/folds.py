@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import typer
 
+from argrank._files import make_folder
 from argrank.cli.arguments import load_wide
 from argrank.cli.ranklib.flags import number, pairs, share_of
 from argrank.data.dataset import Dataset
@@ -51,8 +52,7 @@ def manage(arguments: Sequence[str]) -> None:
     parts = [load_wide(str(paths[0]), n_features)]
     parts += [load_wide(str(path), parts[0].n_features) for path in paths[1:]]
     data, name = Dataset.concatenate(parts), paths[0].name
-    folder = Path(given["output"][0])
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_folder(given["output"][0])
     if "shuffle" in given:
         name += ".shuffled"
         data = data.select(np.random.default_rng(0).permutation(data.n_queries))

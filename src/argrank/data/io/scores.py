@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from argrank._declared import checked
-from argrank._files import open_bytes, split_suffixes, write_bytes
+from argrank._files import open_bytes, split_suffixes, write_text
 from argrank._once import reading_once
 from argrank._types import Floats
 from argrank.data import checks
@@ -68,8 +68,7 @@ def write_scores(scores: Any, path: PathLike) -> None:
     """Write one score per line so that reading restores the same bits; a failed write leaves no file."""
     values = checks.as_array(scores, "scores")
     values = checks.numbers(values, values.size, "scores", "score")
-    with write_bytes(path) as stream:
-        stream.write("".join(f"{value!r}\n" for value in values.tolist()).encode())
+    write_text(path, "".join(f"{value!r}\n" for value in values.tolist()))
 
 
 def _text(path: PathLike, data: Dataset) -> Floats:

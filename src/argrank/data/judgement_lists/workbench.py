@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from argrank._declared import checked
-from argrank._files import open_bytes, read_all, split_suffixes, write_bytes
+from argrank._files import open_bytes, read_all, split_suffixes, write_text
 from argrank._json import parse_json
 from argrank.data.io.text import number_text
 from argrank.data.judgement_lists.quepid import add
@@ -100,5 +100,4 @@ def field(path: str | os.PathLike[str], one: Any, name: str, kind: Any) -> Any:
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
     """Write JSON."""
-    with write_bytes(path) as stream:
-        stream.write(json.dumps(content, indent=1).encode())
+    write_text(path, json.dumps(content, indent=1))

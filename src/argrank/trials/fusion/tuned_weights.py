@@ -7,13 +7,12 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from argrank._declared import checked
-from argrank._files import write_bytes
+from argrank._files import make_folder, write_text
 from argrank._json import json_value
 from argrank._tables import measure_text, number_text, table, to_text
 from argrank._types import Floats, Integers
@@ -158,10 +157,9 @@ class TunedWeights:
     def write(self, folder: str | os.PathLike[str], engine: str | None = None) -> None:
         """Write ``requests`` into a folder, each file whole or not at all."""
         files = self.requests(engine)
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        path = make_folder(folder)
         for name, text in files.items():
-            with write_bytes(Path(folder, name)) as stream:
-                stream.write(text.encode())
+            write_text(path / name, text)
 
     def plot(self) -> Any:
         """Return a matplotlib figure: the measure along each weight, from none of it to twice what was chosen.
@@ -231,8 +229,7 @@ class TunedWeights:
         """Write ``to_dict`` as a JSON file."""
         import json
 
-        with write_bytes(path) as stream:
-            stream.write(f"{json.dumps(self.to_dict(), indent=2, ensure_ascii=False)}\n".encode())
+        write_text(path, f"{json.dumps(self.to_dict(), indent=2, ensure_ascii=False)}\n")
 
     def _notes(self) -> list[str]:
         measure, queries = self.measure, f"{self.n_queries:,} {'query' if self.n_queries == 1 else 'queries'}"
