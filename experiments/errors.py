@@ -1,16 +1,19 @@
 """Standard errors of figures of which tables kept means alone: the settings that they name, fitted again.
 
-    ARGRANK_DATA=/folder/with/the/collections python -m experiments.errors [kdd2008 figure7 orm web large]
+    export ARGRANK_DATA=/folder/with/the/collections
+    python -m experiments.errors [kdd2008 rounds figure7 orm web diversity large]
 
 Validation chose these settings, so that one fit a fold does instead of a grid. Every table of errors also has the mean
-as the first table has it ("before"): where the two differ, the code has changed since. Goes to ``errors.csv`` of the
+as the first table has it ("before"), mostly over folds instead of queries: where the two differ by more than that,
+the code has changed since. Goes to ``errors.csv`` of the
 paper's folder; the gains of Figure 7 go into ``figure7.csv``.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +26,13 @@ from experiments._common import read_csv, title, write_csv
 from experiments.directrank import _rivals, large
 from experiments.directrank._common import fit as fit_linear
 from experiments.directrank._common import mslr_shape
-from experiments.kdd2008 import figure7, selected
+from experiments.kdd2008 import figure7, figure10, selected
 from experiments.kdd2008._common import CONVEX, DISCOUNTED, fit, fold_of
-from experiments.orm import letor, web
+from experiments.orm import diversity, letor, web
 from experiments.orm._common import CONVENTIONS, MEASURES, folds_of, per_query, web_set
 
 HERE = Path(__file__).parent
 Row = dict[str, Any]
-Values = Mapping[str, Floats]  # measure -> one value for each test query
 
 
 def row(data: str, what: str, measure: str, values: Floats, before: float | str = "") -> Row:
@@ -68,6 +70,24 @@ def of_kdd2008() -> Iterator[Row]:
             fitted = [fit(name, fold.train, C=C, **parameters) for fold, C in zip(folds, values, strict=True)]
             for measure, own in pooled(fitted, folds, list(selected.MEASURES), "kdd2008").items():
                 yield row(data, what, measure, own, before[measure])
+
+
+def of_rounds(data: str = "OHSUMED-LETOR2", asked: tuple[int, ...] = (10, 30, 40, 2000)) -> Iterator[Row]:
+    """McRank after some rounds, and what it has over ten of them, by mcrank-rounds.csv."""
+    table = {int(one["rounds"]): one for one in read_csv(HERE / "kdd2008" / "mcrank-rounds.csv") if one["data"] == data}
+    parts: dict[int, list[Floats]] = {n: [] for n in asked}
+    for number in figure10.FOLDS[data]:
+        fold = fold_of(data, number)
+        model = fit("mcrank", fold.train, n_trees=max(asked), n_jobs=1, **figure10.PLAIN_TREES).model_
+        for n, own in parts.items():
+            stage = replace(model, trees=model.trees[: n * model.n_outputs])
+            scores = fold.test.to_caller(stage.scores(fold.test.X, fold.test.indptr))
+            own.append(ar.evaluate(scores, fold.test, "map", convention="kdd2008").values["map"])
+    found = {n: np.concatenate(own) for n, own in parts.items()}
+    for n, own in found.items():
+        yield row(data, f"McRank, {n} rounds", "map", own, table[n]["map"])
+        if n != asked[0]:
+            yield row(data, f"{n} rounds less {asked[0]}", "map", own - found[asked[0]])
 
 
 def of_figure7() -> None:
@@ -129,6 +149,21 @@ def of_web() -> Iterator[Row]:
     yield row("web set 1 (generated)", "c = a less c = k+1-i", "ndcg@10", own - other)
 
 
+def of_diversity() -> Iterator[Row]:
+    """ORM trained without a constraint and ranked under it, by diversity.csv."""
+    table = {one["ranked"]: one for one in read_csv(HERE / "orm" / "diversity.csv") if one["trained"] == "none"}
+    chosen, scored = [float(C) for C in table["none"]["chosen"].split()], []
+    for fold, C in zip(diversity.folds(), chosen, strict=True):
+        scored.append((fold.test, diversity.model(fold, C, None).predict(fold.test)))
+    found = {}
+    for name, limit in diversity.LIMITS.items():
+        shown = ((data, diversity.scores_under(scores, data, limit)) for data, scores in scored)
+        found[name] = np.concatenate([ar.evaluate(one, data, "ndcg@10").values["ndcg@10"] for data, one in shown])
+        yield row("bundled shop (generated)", name, "ndcg@10", found[name], table[name]["ndcg@10"])
+        if name != "none":
+            yield row("bundled shop (generated)", f"{name} less none", "ndcg@10", found[name] - found["none"])
+
+
 #: Rivals of the claims on large linear data.
 LARGE = ("regression", "rank-svm", "rank-cosine", "lambdarank", "softrank", "smooth-grad")
 
@@ -158,8 +193,10 @@ def _ndcg(fitted: Any, fold: Fold) -> Floats:
 
 PARTS: dict[str, tuple[str, Callable[[], Iterator[Row]]]] = {
     "kdd2008": ("kdd2008", of_kdd2008),
+    "rounds": ("kdd2008", of_rounds),
     "orm": ("orm", of_orm),
     "web": ("orm", of_web),
+    "diversity": ("orm", of_diversity),
     "large": ("directrank", of_large),
 }
 

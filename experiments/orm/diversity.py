@@ -44,27 +44,37 @@ def brands(scores: Floats, data: ar.Dataset) -> float:
     return float(np.mean([len(set(data.sources[ranking])) for ranking in rankings]))
 
 
+def folds() -> list[Fold]:
+    """Return five folds of the bundled data."""
+    return [
+        Fold(*(ar.normalise(part, "query-minmax") for part in fold)) for fold in QueryKFold().folds(ar.load_bundled())
+    ]
+
+
+def model(fold: Fold, C: float, limit: int | None) -> Any:
+    """Fit with one C under a constraint."""
+    parameters = {"measure": MEASURE, "decay": "measure", "bound": "tight", "tol": 1e-2, "n_jobs": 1, "max_iter": 200}
+    return fit("orm", fold.train, C=C, diverse=limit or False, **parameters)
+
+
 def trained(fold: Fold, limit: int | None) -> tuple[Any, bool]:
     """Fit at every C; return the best under the constraint of training, and whether its C is an end of the grid."""
-    parameters = {"measure": MEASURE, "decay": "measure", "bound": "tight", "tol": 1e-2, "n_jobs": 1, "max_iter": 200}
-    models = {C: fit("orm", fold.train, C=C, diverse=limit or False, **parameters) for C in VALUES}
-    tried = {C: float(np.nanmean(shares(model.predict(fold.valid), fold.valid, limit))) for C, model in models.items()}
+    models = {C: model(fold, C, limit) for C in VALUES}
+    tried = {C: float(np.nanmean(shares(one.predict(fold.valid), fold.valid, limit))) for C, one in models.items()}
     chosen = max(tried, key=lambda C: tried[C])
     return models[chosen], at_an_end(tried, chosen)
 
 
 def measure() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return a row for every way to train and to rank, and what training with the constraint changes."""
-    folds = [Fold(*(ar.normalise(part, "query-minmax") for part in fold))
-             for fold in QueryKFold().folds(ar.load_bundled())]  # fmt: skip
-    rows, values = [], {}
+    parts_of_data, rows, values = folds(), [], {}
     for training, limit in LIMITS.items():
-        models, ends = zip(*(trained(fold, limit) for fold in folds), strict=True)
-        chosen = " ".join(f"{model.C:g}" for model in models)
+        models, ends = zip(*(trained(fold, limit) for fold in parts_of_data), strict=True)
+        chosen = " ".join(f"{one.C:g}" for one in models)
         for ranking, constraint in LIMITS.items():
             parts, relevance, counts = [], [], []
-            for model, fold in zip(models, folds, strict=True):
-                scores = model.predict(fold.test)
+            for one, fold in zip(models, parts_of_data, strict=True):
+                scores = one.predict(fold.test)
                 shown = scores_under(scores, fold.test, constraint)
                 parts.append(shares(scores, fold.test, constraint))
                 relevance.append(ar.evaluate(shown, fold.test, MEASURE).values[MEASURE])
