@@ -12,7 +12,8 @@ from scipy import sparse
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError, unknown_name
-from argrank.models.model import Model, read_served, served_fields
+from argrank.models.model import Model
+from argrank.models.plain_data import read_served, served_fields
 
 KERNELS = ("linear", "poly", "precomputed", "rbf")
 

@@ -12,7 +12,8 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models.dense_product import product
-from argrank.models.model import Model, read_numbers, read_served, served_fields
+from argrank.models.model import Model
+from argrank.models.plain_data import read_numbers, read_served, served_fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)

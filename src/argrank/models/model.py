@@ -16,17 +16,16 @@ from argrank._declared import Count, checked
 from argrank._tables import facts_html
 from argrank._types import Floats, Integers
 from argrank.data import checks
-from argrank.data.categories import Categories, Dates, align, is_date, kinds_of, places, redated
+from argrank.data.categories import Categories, Dates, align, kinds_of, places, redated
 from argrank.data.dataset import Dataset
 from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
 from argrank.data.grouping import block_borders, group_by_id, group_by_size
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.preparation import Preparation
-from argrank.errors import InputError, ModelError, OptionError, shown
+from argrank.errors import InputError, OptionError, shown
 from argrank.models.stayed import Stayed
 
-MOST_FEATURES = 1 << 31
 MOST_NAMES = 3  # of features in a model's own words
 
 Served = TypeVar("Served", bound="Model")
@@ -345,80 +344,3 @@ class Fitted(Protocol):
 def fitted_model(given: Any) -> Any:
     """Return the model of a fitted ranker; anything else as it is."""
     return given.model_ if isinstance(given, Fitted) else given
-
-
-def served_fields(model: Model) -> dict[str, Any]:
-    """Return names, normaliser and, where there are any, texts and preparation as plain data for a model file."""
-    texts = {name: list(one) for name, one in (model.categories or {}).items()}
-    preparation, shares = model.preparation, model.feature_importances
-    return {
-        **({"categories": texts} if texts else {}),
-        **({"dates": dict(model.dates)} if isinstance(model, Model) and model.dates else {}),
-        **({} if preparation is None else {"preparation": preparation.to_dict()}),
-        **({} if shares is None else {"feature_importances": shares.tolist()}),
-        **scaled_fields(model.feature_names, model.normaliser),
-    }
-
-
-def scaled_fields(names: tuple[str, ...] | None, normaliser: Normaliser | None) -> dict[str, Any]:
-    """Return names and normaliser as plain data for a model file."""
-    return {
-        "feature_names": None if names is None else list(names),
-        "normaliser": None if normaliser is None else normaliser.to_dict(),
-    }
-
-
-def read_served(fields: Mapping[str, Any], width: int) -> dict[str, Any]:
-    """Read names, texts, preparation and normaliser of a model of some columns from the plain data of a model file."""
-    names, normaliser, texts = (fields.get(name) for name in ("feature_names", "normaliser", "categories"))
-    given = fields.get("preparation")
-    n_features = width
-    if isinstance(given, dict) and isinstance(given.get("fill"), list):
-        n_features = len(given["fill"])
-    named = isinstance(names, list) and len(names) == n_features and all(isinstance(name, str) for name in names)
-    if names is not None and not named:
-        raise ModelError(f"expected {n_features} feature names")
-    if texts is not None and not (isinstance(texts, dict) and all(_are_texts(name, names, texts) for name in texts)):
-        raise ModelError("categories: expected different texts for names of features")
-    dates = fields.get("dates")
-    right = isinstance(dates, dict) and all(name in (names or ()) and is_date(one) for name, one in dates.items())
-    if dates is not None and not right:
-        raise ModelError("dates: expected dates such as 2025-12-31 for names of features")
-    known = None if names is None else tuple(names)
-    categories = None if texts is None else {name: tuple(one) for name, one in texts.items()}
-    preparation = None if given is None else Preparation.from_dict(given, categories, known)
-    if preparation is not None and preparation.width != width:
-        raise ModelError(f"preparation: expected to make {width} columns, got {preparation.width}")
-    shares = read_numbers(fields, "feature_importances") if "feature_importances" in fields else None
-    if shares is not None and len(shares) != n_features:
-        raise ModelError(f"feature_importances: expected {n_features} numbers, got {len(shares)}")
-    return {
-        "feature_names": known,
-        "categories": categories,
-        "dates": dates,
-        "preparation": preparation,
-        "feature_importances": shares,
-        "normaliser": None if normaliser is None else Normaliser.from_dict(normaliser),
-    }
-
-
-def _are_texts(name: str, names: Any, texts: Mapping[str, Any]) -> bool:
-    own = texts[name]
-    right = isinstance(own, list) and all(isinstance(text, str) for text in own) and len(set(own)) == len(own)
-    return right and name in (names or ())
-
-
-def read_width(fields: Mapping[str, Any]) -> int:
-    """Read the number of features from the plain data of a model file."""
-    n_features = fields.get("n_features")
-    if type(n_features) is not int or not 1 <= n_features <= MOST_FEATURES:
-        raise ModelError(f"n_features: expected a whole number from 1 up, got {n_features!r:.60}")
-    return n_features
-
-
-def read_numbers(fields: Mapping[str, Any], name: str) -> Floats:
-    """Read a list of numbers from the plain data of a model file."""
-    values = fields.get(name)
-    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-        raise ModelError(f"{name}: expected a list of numbers")
-    return np.array(values, np.float64)

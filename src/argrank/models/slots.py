@@ -14,7 +14,8 @@ from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import InputError, ModelError
-from argrank.models.model import StoredModel, read_served, scaled_fields
+from argrank.models.model import StoredModel
+from argrank.models.plain_data import read_served, scaled_fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Integers
 from argrank.errors import ModelError
-from argrank.models.arrays import read_array, read_finite, read_within, stored_array, stored_finite
-from argrank.models.model import read_width
+from argrank.models.plain_data import read_array, read_finite, read_width, read_within, stored_array, stored_finite
 from argrank.models.tree import LARGEST_CATEGORY, LARGEST_COUNT, MISSING, Tree
 
 MOST_NODES = 1 << 31

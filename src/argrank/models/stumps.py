@@ -10,7 +10,8 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-from argrank.models.model import Model, read_numbers, read_served, read_width, served_fields
+from argrank.models.model import Model
+from argrank.models.plain_data import read_numbers, read_served, read_width, served_fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,8 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models import model_from
-from argrank.models.model import Model, read_numbers, read_served, served_fields
+from argrank.models.model import Model
+from argrank.models.plain_data import read_numbers, read_served, served_fields
 from argrank.models.symmetric import SymmetricTrees
 from argrank.models.trees import TreeModel
 

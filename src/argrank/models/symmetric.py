@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError
+from argrank.models import plain_data
 from argrank.models._answers import Questions, add_values, add_values_by_numpy
 from argrank.models._flat import FlatTrees
 from argrank.models._rows import blocks, kernel_pays
-from argrank.models.arrays import read_array, read_finite, read_within, stored_array, stored_finite
-from argrank.models.model import Model, read_served, read_width, served_fields
+from argrank.models.model import Model
 from argrank.models.tree import LARGEST_COUNT, Tree
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -216,34 +216,34 @@ class SymmetricTrees(Model):
             "missing": self.missing,
             "counts": self.counts,
         }
-        tables = {str(column): stored_array(table) for column, table in sorted(self.codes.items())}
+        tables = {str(column): plain_data.stored_array(table) for column, table in sorted(self.codes.items())}
         return {
             "n_features": self.n_columns,
-            **served_fields(self),
-            **{name: stored_array(array) for name, array in others.items()},
-            **{name: stored_finite(array, name) for name, array in finite.items()},
+            **plain_data.served_fields(self),
+            **{name: plain_data.stored_array(array) for name, array in others.items()},
+            **{name: plain_data.stored_finite(array, name) for name, array in finite.items()},
             **({"codes": tables} if tables else {}),
         }
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SymmetricTrees:
         """Make the model from the plain data of a model file, every part checked."""
-        n_features = read_width(fields)
-        cuts = read_array(fields, "cuts", "float64", (None, None))
+        n_features = plain_data.read_width(fields)
+        cuts = plain_data.read_array(fields, "cuts", "float64", (None, None))
         n_trees, depth = cuts.shape
         if n_trees == 0 or depth > DEEPEST or np.isnan(cuts).any():
             raise ModelError(f"cuts: expected at least one tree of at most {DEEPEST} levels, and numbers")
         levels, leaves = (n_trees, depth), (n_trees, 1 << depth)
         return cls(
-            read_within(fields, "features", "int32", levels, 0, n_features - 1),
+            plain_data.read_within(fields, "features", "int32", levels, 0, n_features - 1),
             cuts,
-            read_array(fields, "missing", "bool", levels),
-            read_finite(fields, "values", leaves),
-            read_finite(fields, "gains", levels),
-            read_within(fields, "counts", "int64", leaves, 0, LARGEST_COUNT),
+            plain_data.read_array(fields, "missing", "bool", levels),
+            plain_data.read_finite(fields, "values", leaves),
+            plain_data.read_finite(fields, "gains", levels),
+            plain_data.read_within(fields, "counts", "int64", leaves, 0, LARGEST_COUNT),
             n_features,
             _read_codes(fields.get("codes", {}), n_features),
-            **read_served(fields, n_features),
+            **plain_data.read_served(fields, n_features),
         )
 
 
@@ -255,7 +255,7 @@ def _read_codes(given: Any, n_features: int) -> dict[int, Floats]:
         column = int(text) if text.isdecimal() and text.isascii() and len(text) < 11 else -1
         if not 0 <= column < n_features or text != str(column):
             raise ModelError(f"codes: expected columns from 0 to {n_features - 1}, got {text!r:.60}")
-        found[column] = read_array(given, text, "float64", (None,))
+        found[column] = plain_data.read_array(given, text, "float64", (None,))
         if not 1 <= len(found[column]) <= MOST_CODES or np.isinf(found[column]).any():
             raise ModelError(f"codes: column {column}: expected 1 to {MOST_CODES:,} numbers, or NaN for missing")
     return found

@@ -14,7 +14,7 @@ from argrank.errors import ModelError
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
 from argrank.models.linear import LinearModel
-from argrank.models.model import read_numbers, read_served, served_fields
+from argrank.models.plain_data import read_numbers, read_served, served_fields
 from argrank.models.stored_trees import stored_trees, trees_from
 from argrank.models.trees import TreeModel
 

@@ -13,7 +13,8 @@ from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
-from argrank.models.model import Model, read_served, served_fields
+from argrank.models.model import Model
+from argrank.models.plain_data import read_served, served_fields
 from argrank.models.stored_trees import stored_trees, trees_from
 from argrank.models.tree import Tree
 

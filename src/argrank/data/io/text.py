@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
@@ -15,7 +16,6 @@ from argrank._types import Floats
 from argrank.errors import FormatError, InputError, is_text, shown
 
 MISSING = ("", "null", "nan")  # how files write a missing value, in upper or lower case
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 1 << 27  # bytes
 LOOK = 1 << 22  # bytes after which memory is checked again
 HELD = 20  # bytes that a reader in plain Python needs per byte of text
@@ -36,8 +36,8 @@ def text_lines(stream: IO[bytes], path: str | os.PathLike[str], *, held: int = H
                 raise FormatError(path, number, f"lines of less than {LONGEST_LINE:,} bytes", "a longer one")
             looked = n_bytes + LOOK
             check_memory(os.fspath(path), held * n_bytes, "unpack it and read it in parts, or convert it to Parquet")
-        if number == 1 and line.startswith(BYTE_ORDER_MARK):
-            line = line[len(BYTE_ORDER_MARK) :]
+        if number == 1 and line.startswith(BOM_UTF8):
+            line = line[len(BOM_UTF8) :]
         if b"\0" in line:
             raise FormatError(path, number, "text", "a NUL byte")
         try:

@@ -14,13 +14,13 @@ import numpy as np
 from argrank.deploy.hybrid.engine import RANK_CONSTANTS, Engine, Fusion, Way, json_text, number, readme
 from argrank.deploy.hybrid.lists import Singles, reciprocal_ranks, unchanged
 
-SMALL = np.float32(1e-6)
+LEAST_SPREAD = np.float32(1e-6)  # of scores, below which the engine does not divide by it
 
 
 def minmax(scores: Singles, constant: int) -> Singles:
     """Return (score - min) / (max - min); where all are equal, 1."""
     low, high = scores.min(), max(scores.max(), np.float32(1.4e-45))
-    if abs(low - high) < SMALL:
+    if abs(low - high) < LEAST_SPREAD:
         return np.ones_like(scores)
     found: Singles = (scores - low) / (high - low)
     return found
@@ -29,7 +29,7 @@ def minmax(scores: Singles, constant: int) -> Singles:
 def l2_norm(scores: Singles, constant: int) -> Singles:
     """Return the scores divided by the root of the sum of their squares, which is added up in double."""
     norm = np.sqrt(np.cumsum((scores * scores).astype(np.float64))[-1])
-    return scores if norm < SMALL else (scores / norm).astype(np.float32)
+    return scores if norm < LEAST_SPREAD else (scores / norm).astype(np.float32)
 
 
 _NAMES = {"none": "none", "minmax": "minmax", "l2": "l2_norm"}

@@ -10,12 +10,12 @@ import codecs
 import io
 import os
 import threading
+from codecs import BOM_UTF8
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank.data.io.text import BYTE_ORDER_MARK
 from argrank.errors import FormatError
 
 CHUNK = 1 << 22  # bytes of a chunk; what is read does not depend on it
@@ -36,8 +36,8 @@ class Lines:
         self._lock = threading.Lock()
         self._state = self._now()
         end = len(text) if in_memory else self._state[0]
-        marked = self._bytes(0, min(end, len(BYTE_ORDER_MARK))).tobytes() == BYTE_ORDER_MARK
-        self._borders = [len(BYTE_ORDER_MARK) if marked else 0]
+        marked = self._bytes(0, min(end, len(BOM_UTF8))).tobytes() == BOM_UTF8
+        self._borders = [len(BOM_UTF8) if marked else 0]
         while self._borders[-1] < end:
             self._borders.append(self._line_end(min(self._borders[-1] + chunk, end) - 1, end))
 

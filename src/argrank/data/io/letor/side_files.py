@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from argrank._files import open_bytes, read_all, split_suffixes
 from argrank._once import STDIN
 from argrank._types import Integers
 from argrank.data.io.letor.format import NUMBER, quoted
-from argrank.data.io.text import BYTE_ORDER_MARK
 from argrank.errors import FormatError
 
 GROUPS = (".query", ".group")  # LightGBM's, XGBoost's
@@ -65,5 +65,5 @@ def read_weights(path: str, n_rows: int, n_queries: int) -> tuple[str, NDArray[A
 
 def _tokens(name: str) -> list[tuple[int, bytes]]:
     with open_bytes(name) as stream:
-        lines = bytes(read_all(stream, name)).removeprefix(BYTE_ORDER_MARK).split(b"\n")
+        lines = bytes(read_all(stream, name)).removeprefix(BOM_UTF8).split(b"\n")
     return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from argrank._files import open_bytes, split_suffixes
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
 from argrank.data.grouping import offsets
-from argrank.data.io.text import BYTE_ORDER_MARK, LOOK
+from argrank.data.io.text import LOOK
 from argrank.data.io.trec._kernels import REFUSED, WIDEST_NUMBER, look_up, split
 from argrank.data.io.trec.files import Layout, PathLike
 
@@ -105,8 +106,8 @@ def _content(path: PathLike) -> bytearray | None:
         while piece := stream.read(LOOK):
             content += piece
             check_memory(os.fspath(path), HELD * len(content), "read it in parts, or convert it to Parquet")
-    if content.startswith(BYTE_ORDER_MARK):
-        del content[: len(BYTE_ORDER_MARK)]
+    if content.startswith(BOM_UTF8):
+        del content[: len(BOM_UTF8)]
     if not content.endswith(b"\n"):
         content += b"\n"
     return content if b"\0" not in content and (content.isascii() or _is_plain(content)) else None

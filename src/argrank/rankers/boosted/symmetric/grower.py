@@ -15,7 +15,7 @@ from argrank.rankers.boosted.symmetric.bins import WIDTH, Bins, Bytes
 BITS = 62  # of an int64 that holds the sums of gradients and curvatures
 CURVATURE_BITS = 30  # of them, where curvatures differ
 TINY = 1e-12  # least l2, in units of the mean curvature: a leaf without rows divides by it
-SMALL = 1 << 21  # values that one thread works through as fast as several
+SMALL_CELLS = 1 << 21  # values that one thread works through as fast as several
 LEAST_GAIN = 1e-10  # share of the score that a level must gain; less is rounding
 
 
@@ -142,7 +142,7 @@ class Grower:
                 part.totals, len(borders) - 1, *kinds, bounds, packed.shift, packed.units, l2, part.scores, part.found
             )
 
-        map_threads(look, parts, 1 if len(rows) * len(self._n_bins) < SMALL else self._n_jobs)
+        map_threads(look, parts, 1 if len(rows) * len(self._n_bins) < SMALL_CELLS else self._n_jobs)
         found = np.concatenate([part.found for part in parts])
         best = int(np.argmax(found[:, 0]))
         column = int(np.concatenate([part.columns for part in parts])[best])
