@@ -1,8 +1,10 @@
 # Every target sets up what it needs in .venv with plain venv and pip.
 PYTHON ?= python3
 BIN := .venv/bin
+INTERPRETER := $(BIN)/python
 ifeq ($(OS),Windows_NT)
 BIN := .venv/Scripts
+INTERPRETER := $(BIN)/python.exe
 endif
 
 .PHONY: demo test test-slow test-lowest test-integrations check fuzz bench bench-peers docs dist release clean
@@ -59,10 +61,10 @@ release: .venv/.dist
 clean:
 	rm -rf .venv .venv-lowest build dist site docs/generated docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-.venv/bin/python .venv/Scripts/python.exe:
+$(INTERPRETER):
 	$(PYTHON) -m venv .venv
 
-.venv/.package: pyproject.toml | $(BIN)/python
+.venv/.package: pyproject.toml | $(INTERPRETER)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 

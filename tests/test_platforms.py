@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import multiprocessing
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +111,19 @@ def test_names_of_files_that_are_written_go_on_every_system(tmp_path):
     for target in ("opensearch", "solr", "vespa", "python"):
         ar.export(ranker, target, check=data).write(tmp_path / target)
     assert problems(names_of(tmp_path)) == []
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+@pytest.mark.parametrize(("system", "folder"), [("Linux", "bin"), ("Windows_NT", "Scripts")])
+def test_the_makefile_makes_its_environment_where_there_is_none(system, folder, tmp_path):
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    asked = ["make", "--dry-run", "--no-print-directory", f"OS={system}", "PYTHON=python3", "test"]
+    clean = os.environ | {"MAKEFLAGS": ""}  # make may have started these tests
+    done = subprocess.run(asked, cwd=tmp_path, env=clean, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "python3 -m venv .venv"
+    assert lines[-1].startswith(f".venv/{folder}/python -m pytest")
 
 
 @pytest.mark.parametrize("container", sorted((ROOT / "containers").glob("*.Dockerfile")), ids=lambda path: path.stem)
