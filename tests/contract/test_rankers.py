@@ -248,6 +248,18 @@ def test_a_pipeline_passes_the_queries_on(ranker, data):
         assert pipeline.score(data.X, data.y, qid=qid_of(data)) > 0.5
 
 
+@pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8),
+    reason="scikit-learn 1.8 passes them to a pipeline's score",
+)
+def test_a_search_passes_the_queries_on_to_a_pipeline(data):
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), ar.make_ranker("regression"))
+        search = GridSearchCV(pipeline, {"regression__ridge": [0.1, 1.0]}, cv=GroupKFold(3), error_score="raise")
+        search.fit(data.X, data.y, qid=qid_of(data), groups=qid_of(data))
+    assert 0 < search.best_score_ <= 1
+
+
 def test_pyterrier_calling_convention(ranker, data):
     train, valid = data.split(0.7, 0.3, random_state=None)
     ranker.fit(train.X, train.y, group=train.sizes, eval_set=[(valid.X, valid.y)], eval_group=[valid.sizes])

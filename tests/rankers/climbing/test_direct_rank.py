@@ -51,7 +51,7 @@ def test_every_line_search_of_a_finished_climb_finds_nothing_better(data):
 def test_greedy_coordinates_climb_too(data):
     greedy = ar.make_ranker("direct-rank", coordinates="greedy", folds=0).fit(data)
     assert (np.diff(greedy.trace_["measure"]) >= 0).all()
-    assert (np.count_nonzero(np.diff(greedy.coef_)) > 0).all()
+    assert np.count_nonzero(np.diff(greedy.coef_)) > 0
     cyclic = ar.make_ranker("direct-rank", folds=0).fit(data)
     assert abs(greedy.objective_ - cyclic.objective_) < 0.03
 
