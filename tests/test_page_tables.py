@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from benchmarks import linesearch_growth, own
+from experiments.defaults import _common, decay, near, scoring
 from scripts import category_sizes, compare_fusions
 from scripts.page_tables import rows_of_page, table_of
+
+import argrank as ar
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,3 +56,23 @@ def test_tables_of_benchmarks_are_on_their_pages(benchmark):
     rows = rows_of_page(benchmark.TABLE)
     assert len(rows) > 5
     assert table_of(benchmark.PAGE, benchmark.SCRIPT) == rows
+
+
+@pytest.mark.parametrize("script", [decay, near, scoring], ids=["decay", "near", "scoring"])
+def test_tables_of_defaults_are_made_of_their_rows(script):
+    name = script.__name__.rpartition(".")[2]
+    rows = _common.Store(script.HERE / f"{name}.csv", ("data",))
+    assert (script.HERE / f"{name}.md").read_text("utf-8") == script.table(rows)
+
+
+def test_the_default_decay_is_no_worse_on_validation_parts():
+    """On the mean over sets, at its default C, and cheaper."""
+    rows = (decay.HERE / "decay.md").read_text("utf-8").splitlines()
+    ranker = ar.make_ranker("orm")
+    (mean,) = [cells(row) for row in rows if row.startswith(f"| {ranker.C:g} | **mean")]
+    sqrt, measure, _, sqrt_seconds, seconds = mean[3:]
+    assert (ranker.decay, float(measure) >= float(sqrt), float(seconds) < float(sqrt_seconds)) == (
+        "measure",
+        True,
+        True,
+    )

@@ -8,6 +8,7 @@ from tests.linesearch.instances import instance, means, midpoints
 
 import argrank as ar
 from argrank.errors import InputError, OptionError
+from argrank.linesearch import landscape
 from argrank.linesearch.landscape import Landscape
 
 MEASURES = [
@@ -240,3 +241,16 @@ def test_bad_input_is_refused():
         ar.line_search([1.0, 2.0], [1.0, 0.0], data, reciprocal_of_best, ties="expected")
     with pytest.raises(InputError, match="labels"):
         ar.line_search([1.0, 2.0], [1.0, 0.0], ar.Dataset(np.ones((2, 1)), group=[2]))
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "map", "err", "mrr", "auc", "bpref"])
+def test_whole_lists_are_walked_by_kernels(measure, monkeypatch):
+    """No ranking is valued one by one, which takes seconds for a query of hundreds of documents."""
+    data, scores, slopes = larger(5, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(landscape, "enumerate_query", None)
+        found = ar.line_search(scores, slopes, data, measure, point="middle")
+    middles = (found.breakpoints[:-1] + found.breakpoints[1:]) / 2
+    some = np.random.default_rng(0).choice(len(middles), 20, replace=False)
+    true = means(data, scores, slopes, middles[some], ar.measure(measure), "row")
+    np.testing.assert_allclose(found.values[1:-1][some], true, rtol=0, atol=1e-12)

@@ -94,7 +94,8 @@ class Auto(BaseRanker):
     Parameters
     ----------
     scoring : str or Measure
-        What decides how many trees there are, what the estimate is of, and what ``score`` reports.
+        What decides how many trees there are, what the estimate is of, and what ``score`` reports. The losses of the
+        members and the weights do not depend on it: no way to have them optimise it gained out of fold on most sets.
     family
         Which members take part. A blend of trees is one forest and a linear one a single weight vector, which every
         search engine can express.
