@@ -19,7 +19,7 @@ from argrank.data.categories import Categories, Dates, align, places, redated
 from argrank.data.checks import Preferences
 from argrank.data.facts import facts_of
 from argrank.data.frames import columns_of, is_frame
-from argrank.data.grouping import adjacent_queries
+from argrank.data.grouping import adjacent_queries, in_callers_order
 from argrank.data.io.columns.roles import COLUMNS
 from argrank.data.mapped import Later, OnTouch, Untouched
 from argrank.data.subsets import fields_of_rows, joined_fields
@@ -252,11 +252,7 @@ class Dataset(IsData):
     @checked
     def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
         """Bring one value per stored row into the caller's row order."""
-        if self.rows is None:
-            return values
-        restored = np.empty_like(values)
-        restored[self.rows] = values
-        return restored
+        return in_callers_order(values, self.rows)
 
     @checked
     def from_caller(self, values: NDArray[Any]) -> NDArray[Any]:

@@ -107,11 +107,7 @@ class QueryKFold:
         if not n_rows:
             raise InputError("X: expected at least one row, got none")
         queries = group_by_id(groups, n_rows)
-        query_of_row = np.repeat(np.arange(len(queries.query_ids)), np.diff(queries.indptr))
-        if queries.rows is not None:
-            stored = query_of_row
-            query_of_row = np.empty_like(stored)
-            query_of_row[queries.rows] = stored
+        query_of_row = queries.query_of_row
         for train, test in self._query_numbers(len(queries.query_ids)):
             yield np.flatnonzero(np.isin(query_of_row, train)), np.flatnonzero(np.isin(query_of_row, test))
 

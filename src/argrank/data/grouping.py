@@ -26,6 +26,11 @@ class Grouping(NamedTuple):
     indptr: Integers
     rows: Integers | None
 
+    @property
+    def query_of_row(self) -> Integers:
+        """The number of the query of each of the caller's rows."""
+        return in_callers_order(np.repeat(np.arange(len(self.query_ids)), np.diff(self.indptr)), self.rows)
+
 
 def group_by_id(qid: Any, n_rows: int) -> Grouping:
     """Group rows by query id; rows of one query keep their order and need not be adjacent."""
@@ -141,6 +146,15 @@ def _codes_of_objects(ids: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | 
             first.append(row)
         codes[row] = code
     return codes, np.array(first, np.int64)
+
+
+def in_callers_order(values: NDArray[Any], rows: Integers | None) -> NDArray[Any]:
+    """Return one value per stored row in the order of the caller's rows; ``rows`` are those of a Grouping."""
+    if rows is None:
+        return values
+    restored = np.empty_like(values)
+    restored[rows] = values
+    return restored
 
 
 def block_borders(indptr: Integers) -> Integers:

@@ -20,11 +20,10 @@ from argrank.data.categories import Categories, Dates, align, kinds_of, places, 
 from argrank.data.dataset import Dataset
 from argrank.data.document_sources import check_diverse, diverse_rankings
 from argrank.data.frames import columns_of, is_frame
-from argrank.data.grouping import block_borders, group_by_id, group_by_size
+from argrank.data.grouping import block_borders, group_by_id, group_by_size, in_callers_order
 from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.preparation import Preparation
 from argrank.errors import InputError, OptionError, shown
-from argrank.models.stayed import Stayed
 
 MOST_NAMES = 3  # of features in a model's own words
 
@@ -37,14 +36,6 @@ class Given(NamedTuple):
     X: Any
     indptr: Integers | None
     rows: Integers | None
-
-    def to_caller(self, values: Floats) -> Floats:
-        """Return what was found for the rows in the caller's order."""
-        if self.rows is None:
-            return values
-        restored = np.empty_like(values)
-        restored[self.rows] = values
-        return restored
 
 
 class StoredModel(ABC):
@@ -157,7 +148,7 @@ class Model(StoredModel):
         the documents of training at every split), and for sums of both.
         """
         given = self._given(X, qid, group)
-        return given.to_caller(self.shap_parts(given.X, given.indptr))
+        return in_callers_order(self.shap_parts(given.X, given.indptr), given.rows)
 
     def shap_parts(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return the SHAP values of checked rows whose queries are together."""
@@ -213,7 +204,7 @@ class Model(StoredModel):
         if isinstance(X, Dataset):
             return X.to_caller(self._stored_scores(X))
         given = self._given(X, qid, group)
-        return given.to_caller(self._checked_scores(given.X, given.indptr))
+        return in_callers_order(self._checked_scores(given.X, given.indptr), given.rows)
 
     def _given(self, X: Any, qid: Any, group: Any) -> Given:
         """Return the features of rows that a caller gives, and their queries where the model needs them."""
@@ -344,3 +335,32 @@ class Fitted(Protocol):
 def fitted_model(given: Any) -> Any:
     """Return the model of a fitted ranker; anything else as it is."""
     return given.model_ if isinstance(given, Fitted) else given
+
+
+class Stayed(NamedTuple):
+    """What a fit kept of the model that it started from; sentences are made from it at the very end.
+
+    ``distance`` is that of the weights from those of the start, as a share of their length, in units of the features'
+    spread; 0 where the start is the model. ``gain`` is the mean over queries left out of what going on gained there,
+    None where that could not be tried.
+    """
+
+    start: str  # the other method
+    distance: float = 0.0
+    tried: str = ""  # what was tried and not kept
+    gain: float | None = None
+    error: float | None = None  # its standard error
+
+    @classmethod
+    def of(cls, training: Mapping[str, Any]) -> Stayed | None:
+        """Return what the summary of a training holds."""
+        found = training.get("stayed")
+        return cls(*(found[name] for name in cls._fields)) if isinstance(found, Mapping) else None
+
+    def __str__(self) -> str:
+        if self.distance > 0:
+            return f"stayed near {self.start}: its weights are {100 * self.distance:.2g} % of their length away"
+        if self.gain is None or np.isnan(self.gain):
+            return f"kept its start, {self.start}: too few queries to try {self.tried} on some left out"
+        chance = "" if self.error is None or self.gain <= 0 else f", less than two standard errors of {self.error:.4f}"
+        return f"kept its start, {self.start}: queries left out gained {self.gain:+.4f} from {self.tried}{chance}"

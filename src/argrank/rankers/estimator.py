@@ -13,8 +13,7 @@ from argrank._declared import checked, parameters_of
 from argrank.data.dataset import Dataset
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
-from argrank.models.model import StoredModel
-from argrank.models.stayed import Stayed
+from argrank.models.model import Stayed, StoredModel
 from argrank.rankers.docstrings import complete
 
 Trained = TypeVar("Trained", bound=StoredModel)

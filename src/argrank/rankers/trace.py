@@ -16,8 +16,7 @@ from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.engines import is_distributed
 from argrank.models.linear import LinearModel
-from argrank.models.model import Model
-from argrank.models.stayed import Stayed
+from argrank.models.model import Model, Stayed
 from argrank.solvers.problem import Keeper, Result, Stop
 
 Facts = Mapping[str, float]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from argrank._tables import number_text
-from argrank.models.stayed import Stayed
+from argrank.models.model import Stayed
 from argrank.report import svg
 from argrank.trials.grid import borders
 from argrank.trials.path import Path

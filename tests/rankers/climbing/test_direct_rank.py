@@ -10,7 +10,7 @@ from scipy import sparse
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
-from argrank.models.stayed import Stayed
+from argrank.models.model import Stayed
 from argrank.rankers.checkpoint import Checkpoint
 
 

@@ -21,12 +21,7 @@ def repeated_documents(facts: Facts) -> Iterator[Finding]:
     if data.document_ids is None:
         return
     documents = group_by_id(data.document_ids, data.n_documents)
-    code = np.repeat(np.arange(len(documents.query_ids)), np.diff(documents.indptr))
-    if documents.rows is not None:
-        unsorted = np.empty_like(code)
-        unsorted[documents.rows] = code
-        code = unsorted
-    pair = data.query_of_row * len(documents.query_ids) + code
+    pair = data.query_of_row * len(documents.query_ids) + documents.query_of_row
     _, first, counts = np.unique(pair, return_index=True, return_counts=True)
     repeated = counts > 1
     if repeated.any():

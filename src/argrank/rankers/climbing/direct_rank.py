@@ -20,7 +20,7 @@ from argrank.linesearch.search import Placement, search
 from argrank.linesearch.step_function import BETTER
 from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
-from argrank.models.stayed import Stayed
+from argrank.models.model import Stayed
 from argrank.rankers.cheap_models import rank_svm_weights
 from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, Iterate, Rounds, nothing_to_learn
 from argrank.rankers.trace import Outcome, Watcher

@@ -126,8 +126,7 @@ class FactorRanker(Reporting, Estimator[FactorModel]):
             raise InputError(f"ratings: expected at least two, got {len(given.y)}")
         by_user, by_item = group_by_id(given.users, len(given.y)), group_by_id(given.items, len(given.y))
         rows = np.arange(len(given.y)) if by_user.rows is None else by_user.rows
-        user = np.repeat(np.arange(len(by_user.query_ids)), np.diff(by_user.indptr))
-        item = _numbers(by_item, len(given.y))[rows]
+        user, item = by_user.query_of_row[rows], by_item.query_of_row[rows]
         people, things = by_user.query_ids.tolist(), by_item.query_ids.tolist()
         if len(np.unique(user * len(things) + item)) < len(given.y):
             raise InputError("ratings: expected every user to rate an item once, got a pair of user and item twice")
@@ -238,16 +237,6 @@ def _columns(table: Any) -> list[Any]:
 
 def _is_triple(given: Any) -> bool:
     return isinstance(given, tuple) and len(given) == 3
-
-
-def _numbers(groups: Any, n: int) -> Integers:
-    """Return the number of every row's group."""
-    numbers = np.repeat(np.arange(len(groups.query_ids)), np.diff(groups.indptr))
-    if groups.rows is None:
-        return numbers
-    result = np.empty(n, np.int64)
-    result[groups.rows] = numbers
-    return result
 
 
 def _numbered(ids: list[Any]) -> dict[Any, int]:

@@ -13,7 +13,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.prepare.preparation import Prepare
 from argrank.engines import AnyRisk, make_risk
 from argrank.errors import OptionError
-from argrank.models.stayed import Stayed
+from argrank.models.model import Stayed
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.cheap_models import best_length, rank_svm_weights, regression_weights
 from argrank.rankers.trace import Outcome, Watcher

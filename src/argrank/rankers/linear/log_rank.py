@@ -13,7 +13,7 @@ from argrank.data.dataset import Dataset
 from argrank.engines import AnyRisk
 from argrank.measures.conventions import Convention
 from argrank.measures.names import measure as parse_measure
-from argrank.models.stayed import Stayed
+from argrank.models.model import Stayed
 from argrank.objectives.conditional import likelihoods
 from argrank.objectives.conditional.likelihoods import Expectation, OfLoss, Scale
 from argrank.objectives.conditional.valid_rankings import Sampling, Skew

@@ -18,8 +18,7 @@ from argrank.errors import InputError, OptionError
 from argrank.linesearch.landscape import Value
 from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.linear import LinearModel
-from argrank.models.model import Model
-from argrank.models.stayed import Stayed
+from argrank.models.model import Model, Stayed
 from argrank.models.stored_trees import read_trees, stored_trees
 from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
