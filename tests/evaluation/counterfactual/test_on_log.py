@@ -135,6 +135,24 @@ def test_excess_is_the_variance_at_the_attraction_of_the_model(estimator):
         assert found.excess(estimator)[place] == pytest.approx(variance, rel=1e-12)
 
 
+def test_differences_contain_the_excess_of_documents_that_rankings_do_not_share(world):
+    log = drawn(world, 3, 4000, 0.05)
+    theta = ar.propensities(log, "given", values=THETA)
+    limits = {"min_coverage": 0, "min_clicks": 0}
+    runs = {"new": run_of(world[2]), "old": run_of(world[1])}
+    found = ar.compare(runs, log, "dcg@1", propensities=theta, **limits)
+    evidence, (pair,) = evidence_of(log, theta), found.pairs
+    query = log.query_ids.astype(int)[log.pair_query]
+    document = log.document_ids.astype(int)[log.pair_document]
+    share = np.bincount(log.query, minlength=log.n_queries)[log.pair_query] / log.n_sessions
+    first = [document == np.argmax(scores, axis=1)[query] for scores in (world[2], world[1])]
+    excess = float((share**2 * evidence.excess("examinations"))[first[0] != first[1]].sum())
+    assert excess > 0
+    without = np.subtract(*(one.without["dcg@1"][0] for one in found.evaluations.values()))
+    square = (len(without) - 1) * without.var() + excess
+    assert (pair.high - pair.low) / 2 == pytest.approx(stats.t(len(without) - 1).ppf(0.975) * np.sqrt(square))
+
+
 def test_comparison_is_paired(world):
     log = drawn(world, 5, 4000, 0.5)
     theta = ar.propensities(log)
