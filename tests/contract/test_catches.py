@@ -287,7 +287,7 @@ def test_a_target_that_takes_less_than_it_says_is_caught(register):
 
 def test_a_target_that_prints_no_proof_is_caught(register, monkeypatch):
     register(TARGETS, ar.register_target, "sql", Sql(), takes=("linear",))
-    monkeypatch.setattr("argrank.deploy.exporting.sentence", lambda to: "Proof: trust me.")
+    monkeypatch.setattr("argrank.deploy.exporting.proof_of", lambda to: "Proof: trust me.")
     with pytest.raises(AssertionError, match="trust me"):
         check_notes("sql")
     check_refusals("sql")
