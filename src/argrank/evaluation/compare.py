@@ -77,7 +77,8 @@ def compare(
     baseline : str, optional
         Compare every other system with this one alone, instead of all pairs. Fewer pairs need less correction.
     test : {"t", "wilcoxon", "randomisation"}
-        The paired test. All are two-sided.
+        The paired test. All are two-sided. Where fewer than 50 queries differ, "t" and its interval allow for more
+        variance than these show; from there on it is the usual one.
     correction : {"holm", "none"}
         Correct p for the number of pairs within each measure.
     level : float
