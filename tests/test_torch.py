@@ -100,7 +100,7 @@ def test_mistakes_are_told():
         loss([0.0, 1.0], torch.zeros(2))
     with pytest.raises(InputError, match="one query a row"):
         loss(torch.zeros(2, 2), torch.zeros(2, 2), [0, 0, 1, 1])
-    with pytest.raises(InputError, match="which says the queries"):
+    with pytest.raises(InputError, match="which has one entry per query"):
         loss(scores, [torch.zeros(4)], [0, 0, 0, 0])
     with pytest.raises(InputError, match="at least one document"):
         loss(torch.zeros(0), [])

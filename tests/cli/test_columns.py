@@ -84,7 +84,7 @@ def test_the_options_say_what_a_column_is(tmp_path, monkeypatch, run):
     assert [one["feature"] for one in json.loads(out)["files"][0]["features"]] == ["old", "f"]
     code, _, err = run("inspect", "a.csv")
     assert code == 2
-    assert "expected a column 'qid', got columns session, clicked, f, sku, old; say which with" in err
+    assert "expected a column 'qid', got columns session, clicked, f, sku, old; give one with" in err
     code, _, err = run("inspect", "a.csv", *names, "--drop", "odl")
     assert "expected a column 'odl'" in err
     ar.dump(ar.make_ranking(3, 4, 2), "a.txt")

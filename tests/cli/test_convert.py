@@ -44,7 +44,7 @@ def test_through_every_format_and_back(source: Path, tmp_path: Path, capsys: pyt
     assert (tmp_path / "end").read_text() == LETOR.replace("NULL", "nan")
     assert capsys.readouterr().err == ""
     assert convert(tmp_path / "b.csv.zip", tmp_path / "end") == 0  # without -q what is lost is told
-    assert "end: LETOR text has no place for feature names" in capsys.readouterr().err
+    assert "end: LETOR text cannot hold feature names" in capsys.readouterr().err
 
 
 def test_labels_to_qrels(source: Path, tmp_path: Path) -> None:
@@ -91,7 +91,9 @@ def test_mistakes_end_in_one_line_and_leave_no_file(
 
 def test_a_missing_file_and_an_unknown_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert convert(tmp_path / "absent", tmp_path / "a.csv") == 2
-    assert capsys.readouterr().err == f"argrank: {tmp_path / 'absent'}: expected a file, got nothing of that name\n"
+    assert (
+        capsys.readouterr().err == f"argrank: {tmp_path / 'absent'}: expected a file, got a name that does not exist\n"
+    )
     (tmp_path / "a").write_text(LETOR)
     assert convert(tmp_path / "a", tmp_path / "b", "--to", "xlsx") == 2
     assert capsys.readouterr().err.startswith("argrank: unknown format 'xlsx'; ")

@@ -93,7 +93,7 @@ def test_the_explanation_adds_up(demo):
 def test_writes_the_report(demo):
     _, folder, *_ = demo
     page = (folder / "demo-report" / "index.html").read_text("utf-8")
-    for words in ("Weights of", "trained 20 times", "svm-auc against C", "Training"):
+    for words in ("Weights of", "from 20 trainings", "svm-auc against C", "Training"):
         assert words in page
 
 

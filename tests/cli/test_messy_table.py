@@ -325,7 +325,7 @@ def test_a_line_that_tells_excel_the_separator_is_no_header(encoding: str, run) 
         (
             "price",
             "on request",
-            "a finite number with € in column 'price', got 'on request'; if the column is no number",
+            "a finite number with € in column 'price', got 'on request'; if the column is not numeric",
         ),
         ("price", "$ 12,50", "a finite number with € in column 'price', got '\\$ 12,50'"),
         ("discount", "7", "a finite number with % in column 'discount', got '7'"),  # 7 or .07?
@@ -345,7 +345,7 @@ def test_the_option_to_paste_names_the_likely_column(run) -> None:
     rows = [{"Seen At" if name == "listed" else name: value for name, value in row.items()} for row in rows]
     Path("a.csv").write_bytes(messy_csv(rows))
     code, _, err = run("inspect", "a.csv")
-    assert (code, "say which with --qid 'Search Term'" in err) == (2, True), err
+    assert (code, "give one with --qid 'Search Term'" in err) == (2, True), err
     code, _, err = run("train", "a.csv", "--qid", "Search Term")
     assert (code, "--date 'Seen At' (dates=['Seen At'])" in err) == (2, True), err
 

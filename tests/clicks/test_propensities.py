@@ -108,7 +108,7 @@ def test_one_user_gives_no_interval_and_it_is_said():
         found = propensities(log, **options)
         assert np.isfinite(found.values).all()
         assert np.isnan(found.low).all()
-        assert "all sessions are of one user" in found.note
+        assert "all sessions belong to one user" in found.note
 
 
 def test_rates_of_ranks_without_clicks_are_no_curve(tmp_path):
@@ -170,7 +170,9 @@ def test_bad_curves_are_refused(data):
         propensities([1])
     with pytest.raises(OptionError, match="method"):
         propensities(None, "harvests")
-    with pytest.raises(OptionError, match="ranks: expected method='swap', which alone uses it, got method='harvest'"):
+    with pytest.raises(
+        OptionError, match="ranks: expected method='swap', the only method that uses it, got method='harvest'"
+    ):
         propensities(None, "harvest", ranks=(1, 3))
     with pytest.raises(InputError, match="covers rank 4"):
         propensities(None, "given", values=[1.0, 0.5, 0.2]).at(np.array([1, 4]))
@@ -241,14 +243,14 @@ def test_trust_is_found_up_to_a_factor_and_a_constant():
 
 def test_a_log_that_hardly_tells_trust_says_so():
     _, log, _, _ = trusting_log(12_000)
-    with pytest.warns(ArgrankWarning, match="hardly tells slopes from offsets: the interval of rank"):
+    with pytest.warns(ArgrankWarning, match="hardly separates slopes from offsets: the interval of rank"):
         found = propensities(log, "trust")
-    assert "take a longer log" in found.note
+    assert "use a longer log" in found.note
 
 
 def test_without_trust_in_the_log_it_is_not_printed(data):
     log = simulate_clicks(data, data.X[:, 0], n_sessions=3000, n_results=5, vary=1.0)
-    with pytest.raises(InputError, match="says nothing of trust"):
+    with pytest.raises(InputError, match="with evidence of trust bias"):
         propensities(log, "trust")
 
 

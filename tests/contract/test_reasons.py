@@ -34,7 +34,7 @@ def words_of_messages() -> list[str]:
     return sorted(found - {"interrupted"})
 
 
-WORDS = [*words_of_messages(), "interrupted_calls", "interrupted", "interrupted; the 3 rounds before were kept"]
+WORDS = [*words_of_messages(), "interrupted_calls", "interrupted", "interrupted; the 3 earlier rounds were kept"]
 
 
 @pytest.fixture(scope="module")

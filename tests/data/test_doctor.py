@@ -33,7 +33,7 @@ def test_healthy_data_has_no_findings():
     diagnosis = ar.doctor(good_data(), good_data(1).select(np.arange(5)), names=["train", "test"])
     only_ids = [finding.check for finding in diagnosis]
     assert only_ids == ["shared-ids"]  # both sets number their queries from 0
-    assert "nothing found" in repr(ar.doctor(good_data()))
+    assert "no problems found" in repr(ar.doctor(good_data()))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_mistakes_are_named():
 
 
 def test_an_empty_diagnosis_is_html_too():
-    assert "nothing found" in Diagnosis(())._repr_html_()
+    assert "no problems found" in Diagnosis(())._repr_html_()
 
 
 def test_says_once_what_is_the_same_in_several_sets():
@@ -242,7 +242,7 @@ def test_features_that_are_texts():
 
     data = ar.Dataset(pd.DataFrame({"brand": ["x", "y"], "qid": [1, 1], "label": [1, 0]}))
     (finding,) = [one for one in ar.doctor(data).findings if one.check == "texts"]
-    assert "trees take them" in finding.advice
+    assert "trees use them" in finding.advice
 
 
 def test_features_are_compared_by_name():
@@ -251,4 +251,4 @@ def test_features_are_compared_by_name():
         ar.Dataset(made.X, made.y, made.qid, feature_names=names) for names in (["a", "b"], ["b", "a"], ["a", "c"])
     )
     assert "other-features" not in [one.check for one in ar.doctor(a, b).findings]
-    assert "1 feature of the one is not in the other" in [one.what for one in ar.doctor(a, c).findings]
+    assert "1 feature of the first is not in the other" in [one.what for one in ar.doctor(a, c).findings]

@@ -92,7 +92,7 @@ def test_masked_values_are_missing_features_and_refused_elsewhere() -> None:
         "scores": lambda: ar.evaluate(masked, data, "ndcg@10"),
     }
     for name, attempt in tries.items():
-        with pytest.raises(InputError, match=f"^{name}.*: expected values that are all there, got a masked one in row"):
+        with pytest.raises(InputError, match=f"^{name}.*: expected no missing values, got a masked one in row"):
             attempt()
     with pytest.raises(InputError, match="a masked one in row 1"):
         ar.Dataset(X, [1, np.ma.masked, 0, 0], QID)

@@ -208,7 +208,9 @@ def test_what_is_trained_for_a_target_goes_there(trained, name, to):
 
 
 def test_a_linear_model_that_fills_in_medians_is_told_how_to_be_trained(trained):
-    with pytest.raises(ModelError, match=r"opensearch cannot express what missing values count.*--target opensearch"):
+    with pytest.raises(
+        ModelError, match=r"opensearch cannot express the missing values of this linear model.*--target opensearch"
+    ):
         ar.export(prepared("regression", trained[1]), "opensearch")
     assert set(ar.targets(prepared("regression", trained[1]))) == {"onnx", "python", "vespa"}
 
@@ -217,7 +219,7 @@ def test_stumps_of_medians_go_to_ranklib_only_as_zeros(trained):
     ranker = prepared("rankboost", trained[1])
     with pytest.raises(ModelError, match='missing="zero"'):
         ar.export(ranker, "ranklib")
-    assert "missing values as 0 alone" in ar.targets(ranker)["ranklib"]
+    assert "missing values only as 0" in ar.targets(ranker)["ranklib"]
     assert "columns of 0 and 1" in ar.targets(trained[0])["opensearch"]
 
 
@@ -309,7 +311,7 @@ def test_notes_say_what_to_send(model):
     assert any("shop was a text in training; give onnx its number: 'a b' is 0, 'c' is 1" in note
                for note in ar.export(model, "onnx").notes)  # fmt: skip
     assert any("on a keyword field 'shop'" in note for note in ar.export(model, "opensearch").notes)
-    assert any("whoever calls the model has to compute them" in note for note in ar.export(model, "xgboost").notes)
+    assert any("the caller of the model has to compute them" in note for note in ar.export(model, "xgboost").notes)
     assert any("brand is a text, as in training" in note for note in ar.export(model, "python").notes)
 
 

@@ -124,7 +124,7 @@ def test_altered_catboost_models_are_refused(tmp_path):
     check("FloatFeature", lambda d: d["oblivious_trees"][0]["splits"][0].update(split_type="OnlineCtr"))
     check("border", lambda d: d["oblivious_trees"][0]["splits"][0].update(border=None))
     check("float_feature_index", lambda d: d["oblivious_trees"][0]["splits"][0].update(float_feature_index=77))
-    check("numbers alone", lambda d: d["features_info"].update(categorical_features=[{}]))
+    check("only numeric features", lambda d: d["features_info"].update(categorical_features=[{}]))
     check("scale_and_bias", lambda d: d.update(scale_and_bias=[1, [0, 0]]))
 
 

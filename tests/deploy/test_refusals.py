@@ -32,8 +32,8 @@ def refused(model, to, words, kind=ModelError, **options):
 def test_normalising_within_queries():
     model = LinearModel(np.array([1.0]), normaliser=Normaliser("query-minmax"))
     sentence = (
-        "this model normalises within queries (query-minmax), which no engine can do: a document is scored alone; "
-        'train with normalise="standard" or "minmax"'
+        "this model normalises within queries (query-minmax), which no engine can do, because documents are "
+        'scored independently; train with normalise="standard" or "minmax"'
     )
     for to in ar.targets():
         refused(model, to, f"^{re.escape(sentence)}$")
@@ -44,13 +44,15 @@ def test_kinds_that_no_target_can_say(forest):
     refused(FactorModel((1,), (2,), np.ones((1, 1)), np.ones((1, 2)), (np.array([0]),)), "solr", "'factors'.*rank-svm")
     refused(SlotModel(np.ones((2, 1)), np.ones((3, 1))), "solr", "'slots'")
     refused(
-        EnsembleModel((), 2), "python", "'ensemble' holds scikit-learn objects.*train rank-svm, mart or lambda-mart"
+        EnsembleModel((), 2),
+        "python",
+        "'ensemble' holds scikit-learn objects.*train for example rank-svm or lambda-mart",
     )
     refused(KernelModel(Kernel("rbf"), np.ones((2, 2)), np.ones(2)), "onnx", r"kernel model \(rbf\).*kernel=\"linear\"")
     classes = TreeClassesModel(forest.trees[:2], 5, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     blend = SumModel((forest, classes), np.ones(2))
     refused(blend, "onnx", "'tree-classes'.*as part of a sum; export it alone to onnx or python")
-    refused(object(), "onnx", "is no argrank model")
+    refused(object(), "onnx", "is not an argrank model")
     refused(ar.make_ranker("rank-svm"), "solr", "expected a fitted ranker")
 
 
@@ -112,7 +114,7 @@ def test_too_many_categories_name_the_column_and_the_training_that_helps():
     tree.feature[:] = 1
     tree.categories[0] = np.arange(0, 800, 2)
     model = TreesModel((tree,), 2, feature_names=("price", "brand"))
-    refused(model, "solr", "column 'brand': solr knows.*400 categories.*train again with --target solr")
+    refused(model, "solr", "column 'brand': solr supports.*400 categories.*train again with --target solr")
     assert set(ar.targets(model)) == {"lightgbm", "onnx", "python", "vespa"}
 
 

@@ -283,9 +283,9 @@ def test_without_a_target_it_says_what_it_compared_with(tmp_path):
     doubles = verify(model, log(tmp_path / "log.csv", "a", rows.tolist(), model.scores(rows)))
     singles = verify(model, log(tmp_path / "log.csv", "a", rows.tolist(), model.scores(rows.astype(np.float32))))
     assert doubles.holds
-    assert "as they are: they are nearer" in doubles.lines[1]
+    assert "not rounded: these are nearer" in doubles.lines[1]
     assert singles.holds
-    assert "rounded to float32 as most engines have them" in singles.lines[1]
+    assert "rounded to float32 as in most engines" in singles.lines[1]
     assert f"argrank predicts {float(model.predict(rows)[0])!r}." in doubles.lines[0]
 
 

@@ -235,7 +235,7 @@ def test_what_cannot_be_done_on_a_cluster_is_refused_by_name(packs, cluster):
             ar.make_ranker(name).fit(data)
     model = ar.make_ranker("regression").fit(ar.load(packs / "plain.pack")).model_
     for use in (model.predict, model.rank):
-        with pytest.raises(InputError, match=r"predict\(model\) scores the rows where they are"):
+        with pytest.raises(InputError, match=r"predict\(model\) scores the rows on the workers"):
             use(data)
     for solver in ("cutting-plane", "frank-wolfe", "online"):
         with pytest.raises(OptionError, match=r"on a cluster.*expected 'bundle'"):
@@ -396,7 +396,7 @@ def test_trees_fail_in_time_where_their_worker_is_killed(packs, cluster, monkeyp
 
     killer = threading.Thread(target=kill_in_training)
     killer.start()
-    with pytest.raises(ClusterError, match=r"lost the worker tcp://.*without which LightGBM cannot go on"):
+    with pytest.raises(ClusterError, match=r"lost the worker tcp://.*without which LightGBM cannot continue"):
         ar.make_ranker("mart", n_trees=100_000, min_documents=5).fit(data)
     assert time.monotonic() - killed[0] < _cluster_trees.GRACE + _cluster_trees.LAST
     killer.join()
@@ -411,7 +411,7 @@ def test_a_pack_that_was_replaced_is_not_mixed_with_the_old_one(packs, cluster):
     ar.pack(ar.Dataset(np.ones((2, 6)), [0, 1], ["a", "a"]), packs / "grows.pack", append=True)
     assert make_risk(data, ar.objective("rank-svm")).value_and_gradient(np.ones(6))[0] == value
     kill_the_holder(data)
-    with pytest.raises(InputError, match="expected the pack that was here when it was placed"):
+    with pytest.raises(InputError, match="expected the same pack as when it was placed"):
         make_risk(data, ar.objective("rank-svm")).value_and_gradient(np.ones(6))
     let_there_be_two(cluster)
 

@@ -155,7 +155,7 @@ def test_scores_and_data_come_together_and_fit():
         ar.power(FOUND, scores=SCORES)
     with pytest.raises(ArgrankError, match="none named 'b'"):
         ar.power(FOUND, scores={"a": SCORES["a"], "c": SCORES["b"]}, data=DATA)
-    with pytest.raises(ArgrankError, match="beside a comparison"):
+    with pytest.raises(ArgrankError, match="expected a comparison as the pilot"):
         ar.power([0.1] * 8, scores=SCORES, data=DATA)
 
 

@@ -254,9 +254,9 @@ def test_what_ir_measures_reads_is_taken_once(folder) -> None:
 
 
 def test_scores_need_a_dataset(folder) -> None:
-    with pytest.raises(ArgrankError, match="expected a Dataset beside scores, got dict"):
+    with pytest.raises(ArgrankError, match="expected a Dataset with scores, got dict"):
         ar.evaluate([1.0, 2.0], {"q": {"a": 1}}, "map")
-    with pytest.raises(ArgrankError, match="judgements: expected none beside a run"):
+    with pytest.raises(ArgrankError, match="judgements: expected none with a run"):
         ar.evaluate("good.run", "a.qrels", "map", judgements={"q": [1]})
     with pytest.raises(ArgrankError, match="judged_only: expected True or False"):
         ar.evaluate("good.run", "a.qrels", "map", judged_only="yes")

@@ -46,4 +46,4 @@ def test_equal_conventions():
     data = ar.Dataset(np.zeros((2, 1)), [1, 0], group=[2])
     told = ar.why_differs([2, 1], data, "ndcg@10", a="trec", b="trec")
     assert told.steps == [] == told.idle
-    assert "no switch moves the value" in repr(told)
+    assert "no switch changes the value" in repr(told)

@@ -211,7 +211,7 @@ def test_mistakes_are_told():
         ar.evaluate(scores, data, lambda: 0.0)
     with pytest.raises(OptionError, match="two named <lambda>"):
         ar.evaluate(scores, data, [lambda labels: 0.0, lambda labels: 1.0])
-    with pytest.raises(OptionError, match="one of scores, which change without a change of the ranking"):
+    with pytest.raises(OptionError, match="one of scores, which may change while the ranking does not"):
         ar.line_search(scores, data.X[:, 1], data, lambda labels, scores: scores[0])
     with pytest.raises(InputError, match="expected NaN for all rankings of a query or for none"):
         ar.line_search(scores, data.X[:, 1], data, lambda labels: np.nan if labels[0] > 0 else 1.0)
@@ -221,7 +221,7 @@ def test_mistakes_are_told():
     def ndcg(labels):
         return 0.0
 
-    with pytest.raises(OptionError, match="'ndcg' stands for nDCG already"):
+    with pytest.raises(OptionError, match="'ndcg' already belongs to nDCG"):
         ar.measure(ndcg)
 
 

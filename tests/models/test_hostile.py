@@ -78,9 +78,7 @@ def test_a_model_file_that_is_none(tmp_path: Path) -> None:
 
 def test_a_score_beyond_all_numbers_is_an_error() -> None:
     model = LinearModel(np.array([1e308, 1e308]))
-    with pytest.raises(
-        InputError, match="expected features of which the model makes a finite score, got inf for row 1"
-    ):
+    with pytest.raises(InputError, match="expected features with a finite score, got inf for row 1"):
         model.predict(np.array([[0.0, 1.0], [1.0, 1.0]]))
 
 

@@ -142,7 +142,7 @@ def test_ctrl_c_writes_the_last_state(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_checkpoint_of_another_fit_is_refused_with_the_difference(tmp_path: Path) -> None:
     path = tmp_path / "fit.ckpt"
     made("bundle").fit(DATA, checkpoint=path)
-    with pytest.raises(InputError, match=r"with another C: 1\.0 instead of 2\.0; remove it to begin anew"):
+    with pytest.raises(InputError, match=r"with another C: 1\.0 instead of 2\.0; remove it to start again"):
         made("bundle", C=2.0).fit(DATA, checkpoint=path)
     with pytest.raises(InputError, match="with another data"):
         made("bundle").fit(VALID, checkpoint=path)
@@ -298,7 +298,7 @@ def test_a_full_disk_ends_no_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return write_bytes(target)
 
     monkeypatch.setattr("argrank.rankers.checkpoint.write_bytes", full)
-    with pytest.warns(ArgrankWarning, match="the checkpoint is tried again later: .*No space left") as told:
+    with pytest.warns(ArgrankWarning, match="the checkpoint will be tried again later: .*No space left") as told:
         ranker = made("bundle").fit(DATA, checkpoint=path, every=1e-9)
     assert len(told) == 1
     assert tries[0] > 4

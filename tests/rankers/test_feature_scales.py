@@ -1,4 +1,4 @@
-"""Linear rankers say where the scales of features differ wildly, or are tiny."""
+"""Linear rankers say where the scales of features differ greatly, or are tiny."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_linear_ranker_that_depends_on_scales_tells_of_them(name):
     data = ar.make_ranking(30, 8, 3, noise=0.5, random_state=1)
     wild = data.with_features(np.asarray(data.X) * [1e-5, 1.0, 1e4])
     options = {"max_iter": 3} if "max_iter" in ar.make_ranker(name).get_params() else {}
-    with pytest.warns(ArgrankWarning, match="the scales of the features differ wildly"):
+    with pytest.warns(ArgrankWarning, match="the scales of the features differ greatly"):
         ar.make_ranker(name, **options).fit(wild)
 
 

@@ -92,7 +92,7 @@ def test_what_copies_is_refused_where_memory_is_short(packs, monkeypatch):
     data = packs[1]
     monkeypatch.setenv("ARGRANK_MAX_MEMORY", f"{data.X.nbytes // 8 - 1}B")  # a byte of every value does not fit
     for name in ("lambda-mart", "mart", "direct-rank-trees"):
-        with pytest.raises(InputError, match=r"expected at most .*(a linear ranker|reads rows where they are)"):
+        with pytest.raises(InputError, match=r"expected at most .*(a linear ranker|reads rows in place)"):
             made(name).fit(data)
     with pytest.raises(InputError, match="expected at most"):
         made("auto").fit(data)
@@ -113,6 +113,6 @@ def test_auto_from_a_pack_estimates_its_memory_by_the_limits_of_the_process(pack
     limit = 4 * data.X.nbytes
     monkeypatch.setattr(resource, "getrlimit", lambda which: (limit, limit))
     monkeypatch.delenv("ARGRANK_MAX_MEMORY", raising=False)
-    with pytest.raises(InputError, match=r"a fit: expected at most .* or one ranker alone .* from a pack"):
+    with pytest.raises(InputError, match=r"a fit: expected at most .* or a single ranker .* from a pack"):
         made("auto").fit(data)
     made("rank-svm").fit(data)

@@ -35,7 +35,7 @@ def test_has_everything_that_is_given(data, tmp_path):
     )
     text = path.read_text("utf-8")
     for words in ("Gap to the optimum", "Average slack", "Objective / objective at w = 0", "Validation map", "|w|",
-                  "trained 3 times", "Time against quality", "Wins and losses, mrr@10", "letor3"):  # fmt: skip
+                  "from 3 trainings", "Time against quality", "Wins and losses, mrr@10", "letor3"):  # fmt: skip
         assert words in text, words
     assert [one["name"] for one in embedded(path)["systems"]] == ["svm", "model", "one"]
 
@@ -92,7 +92,7 @@ def test_takes_a_trial_with_all_that_it_knows(data, tmp_path):
     path = ar.write_report(tmp_path / "r.html", found)
     assert [one["name"] for one in embedded(path)["systems"]] == ["regression", "svm-auc"]
     assert embedded(path)["measures"] == ["map"]
-    with pytest.raises(InputError, match="brings its own"):
+    with pytest.raises(InputError, match="which has its own"):
         ar.write_report(tmp_path / "r.html", found, {"a": data.X[:, 0]})
 
 

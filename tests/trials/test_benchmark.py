@@ -100,8 +100,8 @@ def test_the_report_leads_with_the_choice_and_tells_of_borders(data, tmp_path):
     assert f'<p class="verdict">{found.best} ' in page
     grid = {"svm-auc": {"C": [1e-8, 1e-7, 1e-6]}, "regression": None}
     found = ar.cross_validate(rankers, data, "map", grid=grid, n_folds=3, progress=False)
-    assert "lies on the border of the grid" in repr(found)
-    assert "lies on the border of the grid" in ar.write_report(tmp_path / "r.html", found).read_text("utf-8")
+    assert "is at the border of the grid" in repr(found)
+    assert "is at the border of the grid" in ar.write_report(tmp_path / "r.html", found).read_text("utf-8")
 
 
 def test_folds_agree_with_cross_validate_and_explain_every_query(data, tmp_path):

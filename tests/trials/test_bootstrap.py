@@ -22,7 +22,7 @@ def test_the_intervals_are_quantiles_of_refits(level):
     for end, share in ((found.low, level / 2), (found.high, 1 - level / 2)):
         np.testing.assert_allclose(end, np.quantile(refits, share, axis=0, method="weibull"), rtol=1e-8)
     assert np.array_equal(found.weights, ranker.coef_)
-    assert f"{100 * (1 - level):g} % intervals, 25 times" in repr(found)
+    assert f"{100 * (1 - level):g} % intervals from 25 trainings" in repr(found)
 
 
 def test_needs_a_fitted_linear_ranker_and_two_resamples():

@@ -129,7 +129,7 @@ def test_standins_say_that_they_are_generated(write):
         ("folds = [1]", 'standin = "td2003"', "data 1: expected a collection, a folder, tables of files or a standin"),
         ('train = "train.txt"', "", "data 1: files 1: expected a key 'train'"),
         ('"query-minmax"', '"query-max"', "data 1: preprocess 2: unknown normalisation 'query-max'"),
-        ("cosine = 0.9", "features = [1]", "data 1: preprocess 3: 'features' is no option of clean"),
+        ("cosine = 0.9", "features = [1]", "data 1: preprocess 3: 'features' is not an option of clean"),
         ('{ normalise = "query-minmax" }', "{}", "data 1: preprocess 2: expected one of binarise, clean, impute"),
         ('{ normalise = "query-minmax" }', '{ binarise = "1" }', "preprocess 2: binarise: expected a number, got '1'"),
         ('ranker = "rank-svm"', 'ranker = "rank-svn"', "ranker 1: unknown ranker 'rank-svn'; did you mean rank-svm"),

@@ -98,7 +98,7 @@ def test_fitted_ones_are_tested_as_they_are_and_never_chosen(data):
     )
     assert found.best == "ours"
     assert np.isnan(found.validation["theirs"])
-    assert "theirs, fold 1: already fitted: tested as it is" in repr(found)
+    assert "theirs, fold 1: already fitted: tested without training" in repr(found)
     assert found.ranker("theirs") is model
 
 

@@ -88,7 +88,7 @@ def test_a_damaged_fit_is_trained_anew(tmp_path: Path) -> None:
     fits, ranker = store.Fits(tmp_path), ar.make_ranker("regression", verbose=-1)
     fits.fit(ranker, DATA)
     path = fits.path(ranker, DATA)
-    for damage, told in ((path.read_bytes()[:100], "is damaged"), (b"nonsense", "a checkpoint of argrank.*anew")):
+    for damage, told in ((path.read_bytes()[:100], "is damaged"), (b"nonsense", "a checkpoint of argrank.*again")):
         path.write_bytes(damage)
         again = ar.make_ranker("regression", verbose=-1)
         with pytest.warns(ArgrankWarning, match=told):

@@ -110,7 +110,7 @@ def test_blas_has_its_threads_back_afterwards(parts):
 
 
 def test_a_choice_on_the_border_warns_with_the_direction(parts):
-    with pytest.warns(ArgrankWarning, match=r"C = 1e-06 lies on the border of the grid; try values below"):
+    with pytest.warns(ArgrankWarning, match=r"C = 1e-06 is at the border of the grid; also try values below"):
         found = ar.select(Fixed(), {"C": [1e-6, 1e-4, 1e-2]}, *parts, "map")
     assert found.on_border == {"C": "below"}
     assert "try values below" in repr(found)
@@ -132,7 +132,7 @@ def test_the_default_grid_goes_on_beyond_its_end(parts, caplog):
     assert [point.params["C"] for point in found.points] == [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0]
     assert found.params == {"C": 1000.0}
     assert found.on_border == {}
-    assert "C=100 is at the end of the grid, trying C=1000 too" in caplog.text
+    assert "C=100 is at the end of the grid, also trying C=1000" in caplog.text
     given = quietly(LikesMore(), {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}, *parts, "map")
     assert len(given.points) == 5  # a grid that the user wrote stays as it is, and says so
     assert given.on_border == {"C": "above"}

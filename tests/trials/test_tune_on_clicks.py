@@ -56,7 +56,7 @@ def test_a_fusion_of_what_was_hardly_shown_is_refused(logged):
 
 def test_refusals(logged):
     data, log, theta = logged
-    with pytest.raises(InputError, match="expected runs beside a click log"):
+    with pytest.raises(InputError, match="expected runs with a click log"):
         ar.tune_weights({"a": data.X[:, 0]}, log, propensities=theta)
-    with pytest.raises(OptionError, match="click log beside them"):
+    with pytest.raises(OptionError, match="click log with them"):
         ar.tune_weights({"a": data.X[:, 0]}, data, propensities=theta, cv=None)

@@ -1,1 +1,1 @@
-"""What a click log says: how much each rank is seen, click models, judgements, simulated logs."""
+"""Click logs: how much each rank is seen, click models, judgements, simulated logs."""

@@ -1,15 +1,15 @@
-"""The curve of examination from clicks and non-clicks in cells, which harvest and the position-based model share.
+"""The examination curve from clicks and non-clicks in cells, used by harvest and the position-based model.
 
 A cell is a rank and a thing that was shown at several ranks: a (query, document), or all documents that were shown at
-two ranks. Its clicks have the probability theta of the rank times r of the thing, and the curve maximises
+two ranks. The probability of a click is theta of the rank times r of the thing, and the curve maximises
 
     sum over cells of c log(theta r) + m log(1 - theta r),    c clicks, m non-clicks,    ("binomial"), or
     sum over cells of c log(theta r) - (c + m) theta r                                   ("poisson").
 
-Both are concave in the logarithms, and only products are bounded: a thing that was shown at one rank says nothing.
-Where things are many and each has few clicks, the estimates of r bias the binomial curve. In the other likelihood they
-drop out: it is that of a thing's clicks at each rank given its clicks in all. Its slope has mean 0 at the true curve
-however few clicks there are, also where they are not rare.
+Both are concave in the logarithms, and only products are bounded: a thing that was shown at one rank carries no
+information. With many things of few clicks each, the estimates of r bias the binomial curve. They drop out of the
+Poisson likelihood, which is that of a thing's clicks at each rank given its total clicks. Its gradient has mean 0 at
+the true curve for any number of clicks, even if clicks are not rare.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from argrank._types import Floats, Integers
 from argrank.data.clicks.counts import ClickCounts
 
 MAX_ITER = 200
-TOL = 1e-11  # gain of a step that is still worth it, as a share of the likelihood: below, sums round it away
-MOST_DENSE = 50_000  # entries of a matrix that is not kept sparse
-FLOOR = 0.01  # non-clicks that are assumed for a click, so that no product reaches 1
+TOL = 1e-11  # smallest relative gain of a step; smaller ones are lost in rounding
+MOST_DENSE = 50_000  # largest number of entries of a dense matrix
+FLOOR = 0.01  # non-clicks added per click, so that no product reaches 1
 
 
 Likelihood = Literal["binomial", "poisson"]
@@ -46,8 +46,8 @@ class Cells(NamedTuple):
     def linked(self) -> NDArray[np.bool_]:
         """Return for every rank whether the likelihood has one maximum for its ratio to rank 1.
 
-        Clicks in a cell tie its rank and its thing to each other; a cell without clicks only bounds the rank from
-        above. The ratio is bounded on both sides where ways lead from one rank to the other and back.
+        Clicks in a cell connect its rank and its thing in both directions; a cell without clicks only bounds the rank
+        from above. The ratio is bounded on both sides if there are paths from one rank to the other and back.
         """
         n_things = int(self.thing.max(initial=-1)) + 1
         shown, clicked = self.clicks + self.others > 0, self.clicks > 0
@@ -86,7 +86,7 @@ def _newton(
 ) -> Floats:
     """Maximise by Newton's steps on the logarithms of theta and r.
 
-    Given theta every r stands alone, so only a system of as many equations as there are ranks is solved.
+    Given theta, every r is independent, so the linear system has only one equation per rank.
     """
     n, n_things, shown = len(theta), int(thing.max()) + 1, clicks + others
     binomial = likelihood == "binomial"
@@ -131,7 +131,7 @@ def _newton(
 
 
 def _matrix(values: Floats, rank: Integers, thing: Integers, n: int, n_things: int) -> Any:
-    """Return values as a matrix of ranks and things; a sparse one only where it is large: it takes longer to make."""
+    """Return values as a matrix of ranks and things; sparse only if it is large, as it takes longer to build."""
     if n * n_things > MOST_DENSE:
         return sparse.csr_matrix((values, (rank, thing)), shape=(n, n_things))
     return np.bincount(rank * n_things + thing, values, n * n_things).reshape(n, n_things)

@@ -1,4 +1,4 @@
-"""The curve of examination: values by rank with intervals; tables, JSON, and a curve for each device."""
+"""The examination curve: values by rank with intervals; tables, JSON, and a curve for each device."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from argrank.errors import FormatError, InputError, shown
 
 @dataclass(frozen=True, eq=False)
 class Propensities:
-    """The curve of examination: ``values[0]`` is rank 1 and 1.0, the others are relative to it.
+    """The examination curve: how much each rank is seen. ``values[0]`` is rank 1 and 1.0; the others are relative.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class Propensities:
     method : str
         How the curve was estimated.
     note : str
-        What the interval, or the curve, rests on.
+        Assumptions of the curve and its interval.
     offsets : array, optional
-        Of ``method="trust"``: the share of clicks at a rank that is owed to the rank alone, 0 at the last rank.
+        For ``method="trust"``: the probability of a click that is due to the rank alone, 0 at the last rank.
     replicates : array, optional
-        The curve without each of the 64 groups of sessions, one a row; what is estimated from the log of that
-        fingerprint (``source``) then has an interval that knows of the curve's own error.
+        The curve without each of the 64 groups of sessions, one per row; estimates from the same log (with the
+        fingerprint ``source``) then have intervals that include the curve's own error.
     """
 
     values: Floats
@@ -58,12 +58,12 @@ class Propensities:
 
     @checked
     def at(self, position: Integers) -> Floats:
-        """Return the examination of positions, from 1; one beyond the curve or unknown is an error."""
+        """Return the examination at positions, from 1; positions beyond the curve or unknown are an error."""
         return _at(self.values, position)
 
     @checked
     def offset_at(self, position: Integers) -> Floats:
-        """Return the share of clicks that is owed to the rank alone; 0 but for ``method="trust"``."""
+        """Return the probability of a click that is due to the rank alone; 0 except for ``method="trust"``."""
         return np.zeros(len(_positions(position))) if self.offsets is None else _at(self.offsets, position)
 
     @checked
@@ -84,7 +84,7 @@ class Propensities:
     @classmethod
     @checked
     def from_dict(cls, found: Any) -> Propensities:
-        """Return the curve that ``to_dict`` has written down."""
+        """Return the curve from the values of ``to_dict``."""
         lists = [np.array([np.nan if one is None else one for one in found[name]], float) for name in LISTS]
         linked = np.array(found["linked"], bool)
         offsets = np.array(found["offsets"], float) if "offsets" in found else None
@@ -92,7 +92,7 @@ class Propensities:
             raise ValueError("lists of different lengths")
         values, low, high = lists
         if (values <= 0).any() or np.isinf(values).any() or (offsets is not None and offsets.shape != values.shape):
-            raise ValueError("values that are no examinations")
+            raise ValueError("values that are not examinations")
         replicates = None
         if "replicates" in found:
             replicates = np.array(found["replicates"], float)
@@ -109,7 +109,7 @@ class Propensities:
     @classmethod
     @checked
     def read(cls, path: str | os.PathLike[str]) -> Propensities:
-        """Read a curve that ``write`` has written."""
+        """Read a curve written by ``write``."""
         found = read_propensities(path)
         if not isinstance(found, cls):
             raise FormatError(path, None, "one curve of examination", "a curve for each of several parts of a log")
@@ -143,7 +143,7 @@ LISTS = ("values", "low", "high")
 
 @dataclass(frozen=True, eq=False)
 class PropensitiesBy(Mapping[str, Propensities]):
-    """A curve of examination for each value of a column of the log, such as the device."""
+    """An examination curve for each value of a column of the log, such as the device."""
 
     column: str
     curves: Mapping[str, Propensities]
@@ -192,7 +192,7 @@ class PropensitiesBy(Mapping[str, Propensities]):
 
 @checked
 def read_propensities(path: str | os.PathLike[str]) -> Propensities | PropensitiesBy:
-    """Read a curve of examination, or a curve for each part of a log, that was written as JSON."""
+    """Read an examination curve, or a curve for each part of a log, from JSON."""
     with open_bytes(path) as stream:
         content = read_all(stream, os.fspath(path))
     try:

@@ -1,6 +1,7 @@
-"""Pictures of click logs through matplotlib, which ``ar.plot`` shows too.
+"""Plots of click logs with matplotlib, also available in ``ar.plot``.
 
-Every function draws into ``axes``, or into a new figure's, and returns them; titles and sizes are yours to change.
+Every function draws into ``axes``, or into those of a new figure, and returns them, so that you can change titles and
+sizes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from argrank.errors import MissingExtraError, OptionError, shown
 
 @checked
 def propensities(curve: Propensities | PropensitiesBy, *, axes: Any = None) -> Any:
-    """Draw how much each rank is seen, with its interval; a line for each part of the log where there are several."""
+    """Draw how much each rank is seen, with its interval; one line for each part of the log."""
     axes = axes_or_new(axes)
     several = curve if isinstance(curve, PropensitiesBy) else {curve.method: curve}
     for name, one in several.items():
@@ -46,9 +47,9 @@ def click_rates(log: Clicks | ClickCounts, *, axes: Any = None) -> Any:
 
 @checked
 def rank_pairs(log: Clicks | ClickCounts, *, axes: Any = None) -> Any:
-    """Draw for every two ranks how many impressions tell them apart: those of documents that were shown at both.
+    """Draw for every two ranks the effective number of impressions of documents that were shown at both.
 
-    A document counts n n' / (n + n'), n and n' its impressions at the two ranks, as ``method="harvest"`` weighs it.
+    A document counts n n' / (n + n'), with n and n' its impressions at the two ranks, as in ``method="harvest"``.
     """
     counts = counts_of(log)
     cells = next(harvest.cells(counts))

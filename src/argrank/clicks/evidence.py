@@ -1,12 +1,12 @@
-"""What a log says of every (query, document): clicks over examinations, also without any one group of sessions.
+"""The evidence of a log for every (query, document): clicks over examinations, also without each group of sessions.
 
-A click at rank k is an examination times an attraction, so that what a document is worth is its clicks over the
-examinations it can have had:
+The probability of a click at rank k is examination times attraction, so the value of a document is its clicks over its
+expected examinations:
 
     b_qd = sum over sessions of c / sum over sessions of theta_k,
 
-over the sessions of query q that showed d. Dividing by all sessions of the query instead would count what was not on
-the page as not clicked.
+over the sessions of query q that showed d. Dividing by all sessions of the query instead would count documents that
+were not on the page as not clicked.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError, OptionError, shown
 
 Estimator = Literal["examinations", "ips", "dr", "model"]
-ROUNDING = 1e-9  # share of the examinations that is left over by subtraction
-MODEL_PRIOR = 2.0  # examinations of the mean that pull the model's values
+ROUNDING = 1e-9  # share of the examinations that remains from rounding after a subtraction
+MODEL_PRIOR = 2.0  # weight of the mean, in examinations, that shrinks the model's values
 
 
 class Worth(NamedTuple):
-    """What every pair is worth, and how many sessions every query has."""
+    """The value of every pair, and the number of sessions of every query."""
 
     gains: Floats
     sessions: Floats
-    elsewhere: float  # what a document is worth that was never shown
+    elsewhere: float  # value of a document that was never shown
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Clicks and examinations of every pair in cells, by group of sessions, with sessions of queries by group.
 
-    Cells are of one pair and one group; ``clicks`` are weighted and freed of what is owed to the rank alone.
-    ``weighed`` are clicks over the examination of their row. ``replicates`` has the curve without each group, where the
-    curve came from this log; ``others`` has it without each group of the other log that it came from.
+    Cells are of one pair and one group; ``clicks`` are weighted, with those due to the rank alone subtracted.
+    ``weighed`` are clicks over the examination of their row. ``replicates`` is the curve without each group, if it was
+    estimated from this log; ``others`` the same for a curve estimated from another log.
     """
 
     counts: ClickCounts
@@ -77,7 +77,7 @@ class Evidence:
         return np.bincount(self.pair, values, self.n_pairs).astype(np.float64)
 
     def worth(self, estimator: Estimator = "examinations", without: int | None = None) -> Worth:
-        """Return what every pair is worth, from all sessions or without those of a group."""
+        """Return the value of every pair, from all sessions or without those of a group."""
         top, bottom = self._sums_of_all[estimator == "ips"]
         sessions = self.sessions.sum(axis=1)
         if without is not None:
@@ -95,7 +95,7 @@ class Evidence:
         return self._worth(estimator, top, bottom, sessions)
 
     def worth_by(self, estimator: Estimator, curve: Floats) -> Worth:
-        """Return what every pair is worth by another curve of examination."""
+        """Return the value of every pair with another examination curve."""
         top, bottom = self._sums_of_all[estimator == "ips"]
         if estimator == "ips" and self.position is not None:
             top = self.sums(self.clicks / curve[self.position - 1])
@@ -130,7 +130,7 @@ class Evidence:
 
     @functools.cached_property
     def _sums_of_all(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """Clicks and examinations of every pair, and the same as ips has them."""
+        """Clicks and examinations of every pair, also in the form of ips."""
         return (
             (self.sums(self.clicks), self.sums(self.examinations)),
             (self.sums(self.weighed), self.sums(self.impressions)),
@@ -144,14 +144,14 @@ class Evidence:
 
     @functools.cached_property
     def _impressions_at(self) -> Any:
-        """How often every pair was shown at every rank, one pair a row."""
+        """How often every pair was shown at every rank, one row per pair."""
         position: Any = self.position
         n_ranks = len(cast(Propensities, self.curve))
         return sparse.csr_matrix((self.impressions, (self.pair, position - 1)), shape=(self.n_pairs, n_ranks))
 
 
 def evidence_of(log: Any, curve: Any = None) -> Evidence:
-    """Return what a log says of every pair, by a curve of examination; None for its own column, or to estimate one."""
+    """Return the evidence of a log by an examination curve; None for the log's own column, or to estimate one."""
     if not isinstance(log, Clicks | ClickCounts):
         raise InputError(f"expected a click log (ar.load_clicks), got {type(log).__name__}")
     if curve is None and isinstance(log, Clicks) and log.propensity is not None:
@@ -221,7 +221,7 @@ def _sessions(query: Integers, group: NDArray[np.uint8], n_queries: int) -> Floa
 
 
 def _queries_of_sums(counts: ClickCounts) -> Floats:
-    """Return the number of sessions of every query; of sums that do not tell, the most impressions at a rank."""
+    """Return the number of sessions of every query; if sums do not have it, the most impressions at a rank."""
     if counts.sessions_of_query is not None:
         return counts.sessions_of_query.astype(np.float64)
     width = counts.n_positions + 1

@@ -1,4 +1,4 @@
-"""Training data from clicks: the rows of a table of candidates, with what each is worth by the log."""
+"""Training data from clicks: the rows of a table of candidates, with gains estimated from the log."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
 from argrank.errors import ArgrankWarning, InputError, OptionError, shown
 
-#: Words in the names of features that tell what the log says itself.
+#: Words in the names of features that are probably computed from the log.
 LEAKS = frozenset(("click", "clicks", "clicked", "ctr", "position", "impression", "impressions", "examinations"))
-WHOLE = ("rank", "gain", "gains")  # names that mean a leak only as a whole: price_rank is allowed
-ALIKE = 0.999  # correlation with what the log says from which a feature counts as made of it
+WHOLE = ("rank", "gain", "gains")  # names that mean a leak only as the whole name: price_rank is allowed
+ALIKE = 0.999  # correlation with a quantity of the log above which a feature counts as a leak
 
 
 @checked
@@ -34,12 +34,12 @@ def from_clicks(
     shrink: NotNegative = 1.0,
     allow_leaks: bool = False,
 ) -> Dataset:
-    """Make training data of a click log: candidates whose rows carry gains.
+    """Make training data from a click log: candidates whose rows have gains.
 
-    A row's gain is its clicks over the examinations that its document can have had, and one more (``shrink``); a
-    document that was never shown has gain 0. Queries weigh as much as they have sessions, so that the mean of dcg@10 is
-    what a session earns. Gains are no labels: rankers that know labels only refuse them, and ``measure`` and
-    ``scoring`` are dcg@10 by default.
+    A row's gain is its clicks over the expected examinations of its document plus one (``shrink``); a document that was
+    never shown has gain 0. A query's weight is its number of sessions, so that the mean of dcg@10 is the expected gain
+    of a session. Gains are not labels: rankers that need labels refuse them, and ``measure`` and ``scoring`` are dcg@10
+    by default.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def from_clicks(
     propensities : Propensities or PropensitiesBy, optional
         How much each rank is seen (``ar.propensities``); by default the log's own column, else it is estimated.
     clip : pair of numbers or None, optional
-        Limits of gains, such as ``(0, 1)``; None on either side for no limit. A click at a rank that is hardly seen
-        has a large gain and much noise.
+        Limits of gains, such as ``(0, 1)``; None on either side for no limit. A click at a rank that is hardly seen has
+        a large and noisy gain.
     shrink : float
-        Examinations without a click that are added to those of every row, which pulls the gains of documents that were
-        hardly seen to 0. One is the default: on simulated logs it was the best of several for short logs and cost
-        nothing sure on long ones; 0 gives gains without bias, for a measurement.
+        Examinations without a click that are added to those of every row, which shrinks the gains of rarely seen
+        documents towards 0. The default is 1: on simulated logs it was the best of several values for short logs,
+        without a significant loss on long ones; 0 gives unbiased gains, for evaluation.
     allow_leaks : bool
-        Take features that are made of the log itself, such as the position or the rate of clicks, which tell the
-        model what it should find out.
+        Accept features computed from the log itself, such as the position or the click rate, which leak what the model
+        should learn.
 
     Examples
     --------
@@ -79,8 +79,8 @@ def from_clicks(
     kept = (query >= 0) & (np.where(query >= 0, sessions[query], 0.0) > 0)
     if not kept.any():
         raise InputError(
-            f"features: expected queries of the log, such as {shown(str(counts.query_ids[0]))}, got none of them; its "
-            f"queries are such as {shown(str(data.query_ids[0]))}"
+            f"features: expected queries of the log, such as {shown(str(counts.query_ids[0]))}, got none of them, "
+            f"but for example {shown(str(data.query_ids[0]))}"
         )
     data, query = data.select(kept), query[kept]
     ids: Any = data.document_ids
@@ -115,7 +115,7 @@ def _limits(clip: Any) -> tuple[float | None, float | None]:
 
 
 def _refuse_leaks(data: Dataset, pair: Integers, found: Evidence) -> None:
-    """Refuse features that are named after what the log says, or equal it up to a scale."""
+    """Raise for features named after quantities of the log, or proportional to them."""
     names = data.feature_names or tuple(f"feature {number}" for number in range(1, data.n_features + 1))
     leaks = {name: "its name" for name in names if _tells_of_log(name)}
     if not data.is_sparse:
@@ -126,12 +126,12 @@ def _refuse_leaks(data: Dataset, pair: Integers, found: Evidence) -> None:
         of_log = {"clicks": clicks, "impressions": impressions, "rate of clicks": clicks / impressions}
         for what, values in of_log.items():
             alike = _correlations(np.asarray(data.X)[rows], values) > ALIKE
-            leaks |= {names[place]: f"it goes with the log's {what}" for place in np.flatnonzero(alike).tolist()}
+            leaks |= {names[place]: f"it correlates with the log's {what}" for place in np.flatnonzero(alike).tolist()}
     if leaks:
         told = ", ".join(f"{shown(name)} ({why})" for name, why in leaks.items())
         raise InputError(
-            f"features: expected features that are known before anybody clicks, got {told}; such a leak teaches the "
-            "model the log's own pages: leave it out (columns={…: None}, --drop), or "
+            f"features: expected features that are known before any click, got {told}; such a leak teaches the model "
+            "the log's own pages: leave it out (columns={…: None}, --drop), or "
             "allow_leaks=True if it does not come from this log"
         )
 
@@ -150,7 +150,7 @@ def _correlations(X: Floats, values: Floats) -> Floats:
 
 
 def _tell(found: Evidence, pair: Integers, query: Integers) -> None:
-    """Warn of clicks that no row of the candidates has got."""
+    """Warn of clicks on documents that are not among the candidates."""
     clicks = found.sums(found.clicks)
     absent = found.sums(found.impressions) > 0
     absent[pair[pair >= 0]] = False
@@ -160,8 +160,8 @@ def _tell(found: Evidence, pair: Integers, query: Integers) -> None:
         where = f", and {counted(n_queries, 'query', 'queries')} of the log" if n_queries else ""
         documents = counted(int(absent.sum()), "document", "documents")
         warnings.warn(
-            f"features: {lost / clicks.sum():.1%} of the clicks are on {documents} of the log that are no "
-            f"candidates{where}: they teach nothing",
+            f"features: {lost / clicks.sum():.1%} of the clicks are on {documents} of the log that are not "
+            f"candidates{where}: they are not used",
             ArgrankWarning,
             stacklevel=3,
         )

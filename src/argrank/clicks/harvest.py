@@ -1,10 +1,10 @@
 """Examination from documents that were shown at several ranks (intervention harvesting).
 
-For ranks k and k', a document shown at both has one attraction, so its rates differ by how the ranks are seen. Summed
-over documents, with c clicks and m non-clicks at k of those shown at k' too, every pair of ranks {k, k'} is a thing
-with one attraction r (Agarwal et al. 2019, AllPairs). A (query, document) weighs n n' / (n + n'), n and n' its
-impressions at the two ranks, with its rates there: the least variance for equal attractions. The paper gives every
-(query, document) the same weight, its clicks over its impressions; that is ``equal``.
+For ranks k and k', a document shown at both has one attraction, so its click rates differ only by the examination of
+the ranks. Summed over documents, with c clicks and m non-clicks at k of those shown at k' too, every pair of ranks {k,
+k'} is a thing with one attraction r (Agarwal et al. 2019, AllPairs). A (query, document) weighs n n' / (n + n'), n and
+n' its impressions at the two ranks, with its rates there: the least variance for equal attractions. The paper gives
+every (query, document) the same weight, its clicks over its impressions; that is ``equal``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from argrank.data.clicks.counts import ClickCounts
 
 
 def cells(counts: ClickCounts, share: float = 1.0, equal: bool = False) -> Iterator[Cells]:
-    """Return the cells of all sessions, then those without a share of each group; a thing is a pair of ranks."""
+    """Return the cells of all sessions, then those with a share of each group removed; a thing is a pair of ranks."""
     n = counts.n_positions
     first, second = np.triu_indices(n, 1)
     rank, thing = np.concatenate((first, second)), np.tile(np.arange(len(first)), 2)
@@ -30,7 +30,7 @@ def cells(counts: ClickCounts, share: float = 1.0, equal: bool = False) -> Itera
 
 
 def _sums(counts: ClickCounts, share: float, equal: bool) -> Iterator[tuple[Floats, Floats]]:
-    """Yield clicks and non-clicks of all pairs of ranks, then those without a share of each group that occurs."""
+    """Yield clicks and non-clicks of all pairs of ranks, then those with a share of each group removed."""
     n = counts.n_positions
     order = np.lexsort((counts.position, counts.pair))
     pair, position = counts.pair[order], counts.position[order] - 1
@@ -59,7 +59,7 @@ def _add_pairs(
     clicks: FilledCube[np.float64],
     others: FilledCube[np.float64],
 ) -> None:
-    """Add what every document says of each two ranks; set 0 has all sessions, set g + 1 less of those of group g."""
+    """Add every document's contribution to each two ranks; set 0 has all sessions, set g + 1 fewer of group g."""
     n_sets = work.shape[1]
     for document in range(len(indptr) - 1):
         begin, end = indptr[document], indptr[document + 1]

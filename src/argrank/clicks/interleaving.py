@@ -1,11 +1,12 @@
-"""Interleaving: one list of two or more rankings, with the team of every document, for users to decide between them.
+"""Interleaving: mix two or more rankings into one list, with the team of every document, to see which users prefer.
 
-*Team draft* (Radlinski, Kurup and Joachims 2008): in rounds, the rankings pick in random order, each its best document
-that is not yet on the list; a click is a point for the ranking that picked the document. *Balanced* (Joachims 2003):
-both lists are walked in turn, one of them drawn to be first; a click is a point for the ranking that has the document
-higher, which for a single click is the paper's rule. It favours one of two equal rankings where one list is the other
-moved by one place, and is here for comparison. *Probabilistic* (Hofmann, Whiteson and de Rijke 2011): at every rank a
-ranking is drawn, and a document of it by a softmax over its ranks, so that every order of documents has a chance.
+*Team draft* (Radlinski, Kurup and Joachims 2008): in each round, the rankings take turns in random order, and each
+picks its best document that is not yet on the list; a click is a point for the ranking that picked the document.
+*Balanced* (Joachims 2003): documents are taken alternately from both lists, starting with a random one; a click is a
+point for the ranking that has the document higher, which for a single click is the paper's rule. It favours one of two
+equal rankings if one list is the other shifted by one rank, and is included for comparison. *Probabilistic* (Hofmann,
+Whiteson and de Rijke 2011): at every rank a ranking is drawn, and from it a document by a softmax over its ranks, so
+that every order of documents is possible.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from argrank.errors import InputError, OptionError, shown
 
 Method = Literal["team-draft", "balanced", "probabilistic"]
 STEEPNESS = 3.0  # of the softmax over ranks: a document at rank r has weight r ** -3
-BOTH = "both"  # the team of a document that balanced interleaving finds at one rank in both lists
+BOTH = "both"  # the team of a document at the same rank in both lists, in balanced interleaving
 
 
 @dataclass(frozen=True, eq=False)
 class Interleaved(Framed):
     """Mixed lists: a row for each document, in the order of queries and positions.
 
-    ``to_run()`` gives the lists as a run, ``columns()`` all that a page has to log beside the clicks: qid, docid,
-    position and team.
+    ``to_run()`` gives the lists as a run, ``columns()`` what a page has to log with the clicks: qid, docid, position
+    and team.
     """
 
     qid: NDArray[Any]
@@ -79,12 +80,12 @@ def interleave(
     runs : dict of runs
         The systems by name, each a run in any form of ``ar.evaluate``. Queries that not all of them have are left out.
     method : str
-        "team-draft", which we advise; "balanced", which favours one of two equal systems on lists that are moved by a
-        place; "probabilistic", which shows every order with some chance.
+        "team-draft" (recommended); "balanced", which favours one of two equal systems if their lists are shifted by one
+        rank; "probabilistic", which can show every order.
     k : int
-        Documents of a list.
+        Documents per list.
     random_state : int
-        Seeds the draws; take a new one for every search that is answered, the same for the same search.
+        Seed of the draws; use a new one for every search, and the same one for the same search.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def interleave(
     lists = [_lists(one) for one in runs.values()]
     queries = [query for query in lists[0] if all(query in one for one in lists)]
     if not queries:
-        raise InputError("runs: expected a query that all systems have, got none")
+        raise InputError("runs: expected queries that all systems have, got none")
     rng = np.random.default_rng(random_state)
     rows: list[tuple[str, str, int, str]] = []
     for query in queries:
@@ -144,7 +145,7 @@ def team_draft(lists: Sequence[Sequence[str]], k: int, rng: np.random.Generator)
 
 
 def balanced(lists: Sequence[Sequence[str]], k: int, rng: np.random.Generator) -> list[tuple[str, int]]:
-    """Return (document, team), the team being the list that has it higher, -1 where both have it at one rank."""
+    """Return (document, team): the team is the list that ranks it higher, -1 if both have it at the same rank."""
     leads, reached = int(rng.integers(2)), [0, 0]
     documents: list[str] = []
     while len(documents) < k and any(depth < len(one) for depth, one in zip(reached, lists, strict=True)):

@@ -1,4 +1,4 @@
-"""Judgements from clicks: what every (query, document) is worth, as a table that evaluation and training take."""
+"""Judgements from clicks: a value for every (query, document), as a table for evaluation and training."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ SHOWN = 10  # rows of a repr
 class Judgements(Framed):
     """A table of judgements: one row for each (query, document), columns as arrays.
 
-    ``value`` is the estimate, ``low`` and ``high`` the ends of its 95 % interval, ``grade`` a whole number where levels
-    were asked for, else NaN; ``clicks`` and ``impressions`` are what it rests on.
+    ``value`` is the estimate, ``low`` and ``high`` the ends of its 95 % interval, ``grade`` an integer if levels were
+    requested, else NaN; ``clicks`` and ``impressions`` are the evidence.
     """
 
     qid: NDArray[Any]
@@ -56,7 +56,7 @@ class Judgements(Framed):
         return {name: values for name, values in vars(self).items() if name != "method"}
 
     def to_qrels(self) -> dict[str, dict[str, float]]:
-        """Return query id -> document id -> grade, or value where no levels were asked for, as evaluate takes them."""
+        """Return query id -> document id -> grade, or value without levels, as ``ar.evaluate`` accepts them."""
         judged = self.value if np.isnan(self.grade).all() else self.grade
         found: dict[str, dict[str, float]] = {}
         for qid, docid, one in zip(self.qid.tolist(), self.docid.tolist(), judged.tolist(), strict=True):
@@ -68,7 +68,7 @@ class Judgements(Framed):
         """Write the table with all its columns (.csv, .tsv, .parquet, .arrow), or a list of judgements for other tools.
 
         ``format`` is one of ``ar.write_judgements``: "qrels", "quepid", "workbench" or "rre"; a file that ends with
-        .qrels needs none. These hold grades, or values where no levels were asked for.
+        .qrels needs none. These hold grades, or values without levels.
         """
         if format is not None or split_suffixes(path)[0] == ".qrels":
             write_judgements(self.to_qrels(), path, format or "qrels")
@@ -112,19 +112,20 @@ def judgements(
         The log; sums are enough for "coec", "ctr" and "examinations".
     method : str
         "coec": clicks over the clicks that documents get on average at the ranks where this one was shown. "ctr":
-        clicks over impressions, which favours what stands high. "examinations": clicks over examinations by a curve
-        (``propensities``). Or a click model: "pbm", "cascade", "dcm", "sdbn", "dbn" or "ubm"; ``parameters`` are its.
+        clicks over impressions, which favours documents at high ranks. "examinations": clicks over examinations by a
+        curve (``propensities``). Or a click model: "pbm", "cascade", "dcm", "sdbn", "dbn" or "ubm"; ``parameters`` are
+        those of the model.
     levels : int, optional
-        Also give whole grades from 0 to ``levels - 1``: 0 without clicks, the others by equal shares of the documents
-        that were clicked.
+        Also give integer grades from 0 to ``levels - 1``: 0 without clicks, the others by quantiles of the documents
+        with clicks.
     min_impressions : int
-        Leave out what was shown less often.
+        Leave out documents that were shown less often.
     prior : float
-        Pull "coec", "ctr" and "examinations" to their mean, with the weight of so many expected clicks (impressions,
-        examinations).
+        Shrink "coec", "ctr" and "examinations" towards their mean, with the weight of this many expected clicks
+        (impressions, examinations).
     propensities : Propensities or PropensitiesBy, optional
         The curve of ``method="examinations"``, or one for each part of the log. With one of ``method="trust"`` a value
-        is (clicks - offsets) / slopes, which may be negative: only differences mean something.
+        is (clicks - offsets) / slopes, which may be negative: only differences are meaningful.
     """
     check_choice("method", method, METHODS)
     counts = log.counts() if isinstance(log, Clicks) else log
@@ -171,12 +172,12 @@ def judgements(
 
 
 def _tell_poor(model: ClickModel, log: Clicks) -> None:
-    """Warn of a model that tells less of these readers than the rates of clicks by rank do."""
+    """Warn if a model explains the clicks worse than click rates by rank do."""
     own, plain = (one.log_likelihood(log) for one in (model, click_model("ctr", by="rank").fit(log)))
     if own < plain:
         warnings.warn(
             f"judgements: {model.name} explains these clicks worse than the rates by rank do (log-likelihood {own:.4f} "
-            f"against {plain:.4f}): readers do not behave as it says, so take 'examinations', 'coec' or another model",
+            f"against {plain:.4f}): users do not behave as it assumes, so use 'examinations', 'coec' or another model",
             ArgrankWarning,
             stacklevel=4,
         )
@@ -189,7 +190,7 @@ def _sums(counts: ClickCounts, what: NDArray[Any]) -> Floats:
 def _base(
     log: Clicks | ClickCounts, counts: ClickCounts, method: str, curve: Propensities | PropensitiesBy | None
 ) -> tuple[Floats, Floats]:
-    """Return what the clicks of every pair are divided by, and the clicks that are owed to its ranks alone."""
+    """Return the divisor of every pair's clicks, and its clicks that are due to its ranks alone."""
     nothing = np.zeros(counts.n_pairs)
     if method == "ctr":
         return _sums(counts, counts.impressions), nothing

@@ -1,4 +1,4 @@
-"""Which rows of a table are which (query, document) of a log: ids are compared as texts."""
+"""Match rows of a table with the (query, document) pairs of a log; ids are compared as texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def candidates_of(features: Any) -> Dataset:
 
 
 def numbers_of(ids: NDArray[Any], among: NDArray[Any]) -> Integers:
-    """Return the place of every id in a list of ids, -1 where it is not there."""
+    """Return the index of every id in a list of ids, -1 if it is missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

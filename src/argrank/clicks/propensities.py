@@ -1,4 +1,4 @@
-"""How much each rank is seen: the curve of examination, estimated from a log in one of several ways."""
+"""Estimate how much each rank is seen (the examination curve) from a log, by one of several methods."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from argrank.errors import ArgrankWarning, InputError, OptionError
 __all__ = ["Propensities", "PropensitiesBy", "propensities", "read_propensities"]
 
 LEVEL = 0.95
-UNSURE = 0.2  # half the width of an interval of "trust", as a share of the value, from which it is told
-HALF = 0.5  # share of a group of sessions that is taken away to see how an estimate moves
+UNSURE = 0.2  # relative half width of an interval of "trust" above which there is a note
+HALF = 0.5  # share of a group of sessions that is removed for the jackknife
 
 
 @checked
@@ -49,10 +49,10 @@ def propensities(
         The log, or its sums; None for ``method="given"``.
     method : str
         "harvest" (documents that were shown at several ranks), "pbm" (the position-based model, from each document's
-        clicks at its ranks given its clicks in all), "trust" (also clicks that are owed to the rank alone; known up to
-        differences between documents), "swap" (a randomised swap of ranks: ratio of rates), "given" (your own
-        ``values``) or "ctr" (rates by rank, which mix how a rank is seen with how good its documents are). "auto" takes
-        "harvest" where ranks are linked, else "pbm" with ``features``.
+        clicks at its ranks given its total clicks), "trust" (also models clicks that are due to the rank alone; only
+        differences between documents are identified), "swap" (a randomised swap of ranks: ratio of rates), "given"
+        (your own ``values``) or "ctr" (rates by rank, which mix how much a rank is seen with how good its documents
+        are). "auto" uses "harvest" if ranks are linked, else "pbm" with ``features``.
     values : array, optional
         The curve of ``method="given"``; it is divided by its first value.
     ranks : pair of ranks, optional
@@ -64,8 +64,8 @@ def propensities(
         ranks then need no links; instead, documents with the same features are assumed to attract alike.
     weigh : "precision" or "equal"
         For "harvest": a (qid, docid) that was shown n and n' times at two ranks weighs n n' / (n + n'), or all weigh
-        the same (Agarwal et al. 2019), with which rare documents count as much as often shown ones and the curve varies
-        more from log to log.
+        the same (Agarwal et al. 2019), so that rare documents count as much as frequent ones and the curve varies more
+        between logs.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def propensities(
     ):
         if given is not None and method not in methods:
             expected = " or ".join(f"method={one!r}" for one in methods)
-            raise OptionError(f"{name}: expected {expected}, which alone uses it, got method={method!r}")
+            raise OptionError(f"{name}: expected {expected}, the only method that uses it, got method={method!r}")
     if by is not None:
         if not isinstance(log, Clicks):
             raise InputError(f"by={by!r}: expected a click log with sessions, got {type(log).__name__}")
@@ -133,7 +133,7 @@ def _linked_curve(
     wide = half_width(without, HALF)
     low, high = np.exp(value - wide), np.exp(value + wide)
     replicates = np.tile(value, (N_GROUPS, 1))
-    moved = value + (without - value) / HALF  # as far as without the whole group
+    moved = value + (without - value) / HALF  # scaled to the change without the whole group
     groups = np.zeros(0, np.uint8) if counts_by_group.group is None else np.unique(counts_by_group.group)
     replicates[groups] = np.where(np.isnan(moved), value, moved)
     curve = Propensities(np.exp(value), low, high, linked, method, "; ".join(_notes(counts)))
@@ -160,8 +160,8 @@ def _with_trust(counts: ClickCounts, linked: NDArray[np.bool_], shown: NDArray[n
     found = trust.fit(cells)
     if not trust.has_evidence(cells, found):
         raise InputError(
-            "method='trust': expected a log that fits better with clicks owed to the rank alone than without them; "
-            "this one says nothing of trust (likelihood ratio at 5 %), take method='harvest'"
+            "method='trust': expected a log with evidence of trust bias, got one that fits as well without it "
+            "(likelihood ratio test at 5 %); use method='harvest'"
         )
     slopes, offsets = (np.asarray(one) for one in (found.slopes, found.offsets))
     replicates = [trust.fit(one, found.point) for one in sets]
@@ -169,13 +169,13 @@ def _with_trust(counts: ClickCounts, linked: NDArray[np.bool_], shown: NDArray[n
     value, wide = without_bias(slopes, without), half_width(without, 1.0)
     notes = [
         "attractions are known only up to a factor and a constant: the last rank's offset is set to 0, and only "
-        "differences between documents or rankers mean something"
+        "differences between documents or rankers are meaningful"
     ]
     unsure = np.flatnonzero(~(wide <= UNSURE * np.abs(value))) + 1
     if len(unsure):
         notes.append(
-            f"this log hardly tells slopes from offsets: the interval of {ranks_text(unsure)} is wider than "
-            f"{UNSURE:.0%} of the value on each side; take a longer log, or documents that are shown more often"
+            f"this log hardly separates slopes from offsets: the interval of {ranks_text(unsure)} is wider than "
+            f"{UNSURE:.0%} of the value on each side; use a longer log, or documents that are shown more often"
         )
         warnings.warn(f"method='trust': {notes[-1]}", ArgrankWarning, stacklevel=4)
     note = "; ".join([*notes, *_notes(counts)])
@@ -183,17 +183,18 @@ def _with_trust(counts: ClickCounts, linked: NDArray[np.bool_], shown: NDArray[n
 
 
 def without_bias(value: Floats, without: Floats) -> Floats:
-    """Return an estimate freed of its bias by the jackknife: one row for each group that was left out."""
+    """Return an estimate with its bias removed by the jackknife, from one row per group left out."""
     n = len(without)
     freed = n * value - (n - 1) * without.mean(axis=0)
     return np.where(np.isnan(freed), value, freed)
 
 
 def half_width(without: Floats, share: float) -> Floats:
-    """Return half the width of 95 % intervals, from estimates without a share of each group: exact for a mean.
+    """Return half the width of 95 % intervals, from estimates with a share of each group removed; exact for a mean.
 
-    An estimate moves by a group's residual over 1 - share x leverage. Leaving a group out (share 1) makes intervals too
-    wide, as HC3 does in a regression, a tiny share too narrow, as HC0; half a group is between them, as HC2.
+    An estimate changes by a group's residual over 1 - share x leverage. Removing a whole group (share 1) makes
+    intervals too wide, like HC3 in a regression, a tiny share too narrow, like HC0; half a group is in between, like
+    HC2.
     """
     n = len(without)
     if n < 2:
@@ -204,21 +205,21 @@ def half_width(without: Floats, share: float) -> Floats:
 
 
 def grouped(counts: ClickCounts) -> ClickCounts:
-    """Return sums by groups of sessions; those that came without are dealt out to groups as independent draws."""
+    """Return sums by groups of sessions; sums without sessions are assigned to groups at random."""
     return counts if counts.group is not None else _split_at_random(counts)
 
 
 def _notes(counts: ClickCounts) -> list[str]:
-    """Return what is to be said of intervals."""
+    """Return notes on the intervals."""
     if counts.group is None:
-        return ["intervals ignore that clicks of one user depend on each other"]
+        return ["intervals ignore that clicks of one user are correlated"]
     if len(np.unique(counts.group)) < 2:
-        return ["no intervals: all sessions are of one user, or of users of one group"]
+        return ["no intervals: all sessions belong to one user, or to users of one group"]
     return []
 
 
 def _split_at_random(counts: ClickCounts) -> ClickCounts:
-    """Deal the impressions and clicks of sums without sessions out to groups, as independent draws."""
+    """Assign the impressions and clicks of sums without sessions to groups at random."""
     random = np.random.default_rng(0)
     share = np.full(N_GROUPS, 1.0 / N_GROUPS)
     clicks = random.multinomial(counts.clicks, share)
@@ -254,8 +255,8 @@ def counts_of(log: Clicks | ClickCounts | None) -> ClickCounts:
 def _not_linked(ranks: NDArray[np.intp]) -> str:
     return (
         "propensities: expected documents that were shown at several ranks and clicked there, which link all ranks; "
-        f"nothing links {ranks_text(ranks)} to rank 1. Pages that never vary cannot tell how a "
-        "rank is seen from how good its documents are: vary them a little, give a curve (method='given'), or features= "
+        f"nothing links {ranks_text(ranks)} to rank 1. Pages that never vary cannot separate how much a rank is seen "
+        "from how good its documents are: vary them a little, give a curve (method='given'), or features= "
         "with the assumption that documents with the same features attract alike"
     )
 
@@ -287,7 +288,7 @@ def _rates(counts: ClickCounts) -> Propensities:
     moved = np.array(without)
     with np.errstate(invalid="ignore"):
         wide = half_width(moved - moved[:, :1], HALF)
-    note = ["rates of clicks by rank, in which how good the documents are is mixed in"]
+    note = ["click rates by rank, which also depend on how good the documents are"]
     note += [f"no clicks at {ranks_text(none)}"] if len(none) else []
     values, low, high = np.exp(value), np.exp(value - wide), np.exp(value + wide)
     return Propensities(values, low, high, np.zeros(len(values), bool), "ctr", "; ".join([*note, *_notes(counts)]))
@@ -306,5 +307,5 @@ def _swapped(counts: ClickCounts, ranks: Any) -> Propensities:
     cut = [np.where(kept, one[:second], np.nan) for one in (found.values, found.low, found.high)]
     if np.isnan(cut[0][second - 1]):
         raise InputError(f"method='swap': expected clicks at rank {second}, got none")
-    note = f"ratio of the rates at ranks 1 and {second}, right where these two were swapped at random"
+    note = f"ratio of the rates at ranks 1 and {second}, valid if these two were swapped at random"
     return Propensities(cut[0], cut[1], cut[2], kept, "swap", "; ".join((note, *_notes(counts))))

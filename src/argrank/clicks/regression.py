@@ -1,7 +1,7 @@
-"""The position-based model with attractions from features: a logistic regression instead of one for each document.
+"""The position-based model with attractions from a logistic regression on features, instead of one per document.
 
-It needs no documents that were shown at several ranks. In their place stands the assumption that documents with the
-same features attract alike, whatever their rank (regression-EM, Wang et al. 2018; both maximised at once here).
+It needs no documents that were shown at several ranks. Instead it assumes that documents with the same features are
+equally attractive at every rank (regression-EM, Wang et al. 2018; here both are maximised jointly).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def features_of(counts: ClickCounts, data: Any) -> Floats:
 
 
 def curve(cells: Cells, features: Floats, start: Floats | None = None) -> tuple[Floats, Floats]:
-    """Return the logarithms of the curve, 0 for rank 1 and nowhere above, and the point where the search ended."""
+    """Return the logarithms of the curve, at most 0 and 0 for rank 1, and the point where the search ended."""
     n = cells.n_ranks
     shown = cells.clicks + cells.others > 0
     rank, clicks, others = cells.rank[shown], cells.clicks[shown], cells.others[shown]

@@ -1,4 +1,4 @@
-"""Simulated click logs: pages of one or more systems, shown to readers of a known kind."""
+"""Simulated click logs: pages of one or more systems, clicked by users of a known model."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def simulate_clicks(
     Parameters
     ----------
     data : Dataset
-        Documents with labels. A document attracts with ``noise + (1 - noise) (2^label - 1) / (2^largest - 1)``.
+        Documents with labels. A document's attraction is ``noise + (1 - noise) (2^label - 1) / (2^largest - 1)``.
     scores : array, or mapping from names to arrays
-        The system whose pages are shown, one score per row of the data; of several systems each session draws one,
-        named in the log's ``ranker``.
+        The system whose pages are shown, one score per row of the data; with several systems, each session draws one,
+        which the log names in ``ranker``.
     model : str
-        "pbm" (rank k is read with probability ``k ** -eta``), "trust" (the same, and what is read at a high rank is
-        clicked although it does not attract, with probability ``.3 / k``), "cascade", "dcm" (who clicked reads on with
-        ``k ** -eta``), "sdbn", "dbn" (a document satisfies as much as it attracts; dbn reads on with .9) or "ubm"
-        (read with ``(k - last click) ** -eta``).
+        "pbm" (rank k is read with probability ``k ** -eta``), "trust" (the same, but an unattractive document is also
+        clicked if read, with probability ``.3 / k``), "cascade", "dcm" (after a click, users continue with ``k **
+        -eta``), "sdbn", "dbn" (a document satisfies as much as it attracts; dbn reads on with .9) or "ubm" (read with
+        ``(k - last click) ** -eta``).
     eta : float
         How fast attention falls with rank.
     noise : float
@@ -59,14 +59,14 @@ def simulate_clicks(
     n_results : int
         Documents on a page.
     vary : float
-        How much pages vary: Gumbel noise on the scores, in units of their standard deviation within the query. 0 shows
-        every searcher the same page, from which no method can learn how ranks are seen.
+        How much pages vary: Gumbel noise on the scores, in units of their standard deviation within the query. With 0
+        every user sees the same page, from which no method can learn how much each rank is seen.
     traffic : float
         0 for queries of equal traffic; the i-th query has traffic ``i ** -traffic``.
     sessions_per_user : float
         Mean number of sessions of a user.
     random_state : int
-        Same number, same log.
+        Seed.
 
     Examples
     --------

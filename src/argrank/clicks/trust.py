@@ -1,9 +1,9 @@
 """Trust bias: P(click) = alpha of the rank times gamma of the (query, document), plus beta of the rank.
 
-People also click at high ranks on what does not attract them. What is shown is worth a click, with gamma, or not; at
-rank k the first is clicked with a probability a, the second with b, so alpha = a - b and beta = b. The log tells gamma
+At high ranks people also click on unattractive documents. A document is attractive with probability gamma; at rank k an
+attractive one is clicked with probability a, others with b, so alpha = a - b and beta = b. The log identifies gamma
 only up to s gamma + t: alpha of rank 1 is set to 1 and beta of the last rank to 0, and only differences between
-documents (or rankers) mean something.
+documents (or rankers) are meaningful.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from argrank.clicks.cells import Cells
 MAX_ITER = 500
 TOL = 1e-7  # of a step of the normalised curve
 LEAST = 1e-9
-LEVEL = 0.05  # of the test against no trust at all
+LEVEL = 0.05  # of the test against no trust bias
 
 
 class Trust(NamedTuple):
@@ -35,7 +35,7 @@ class Trust(NamedTuple):
 def fit(cells: Cells, start: Floats | None = None, offsets: bool = True) -> Trust:
     """Maximise the likelihood by expectation maximisation, sped up (SQUAREM, Varadhan and Roland 2008) on logits.
 
-    Without ``offsets`` nothing is clicked that does not attract: the position-based model.
+    Without ``offsets``, unattractive documents are never clicked: the position-based model.
     """
     n, n_things = cells.n_ranks, int(cells.thing.max()) + 1
     rank, thing, clicks, others = cells.rank, cells.thing, cells.clicks, cells.others
@@ -78,7 +78,7 @@ def fit(cells: Cells, start: Floats | None = None, offsets: bool = True) -> Trus
 
 
 def has_evidence(cells: Cells, found: Trust) -> bool:
-    """Tell whether the log says that there are offsets: a likelihood ratio against the same model without them."""
+    """Test whether the log shows offsets, by the likelihood ratio to the same model without them."""
     plain = fit(cells, offsets=False)
     ratio = 2.0 * (found.log_likelihood - plain.log_likelihood)
     return bool(ratio > stats.chi2.ppf(1.0 - LEVEL, cells.n_ranks - 1))

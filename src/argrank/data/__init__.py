@@ -1,1 +1,1 @@
-"""Judgements in: the Dataset, readers and writers, folds, normalisation, cleaning, the doctor, known collections."""
+"""Data: the Dataset, readers and writers, folds, normalisation, cleaning, the doctor, known collections."""

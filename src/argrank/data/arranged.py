@@ -1,4 +1,4 @@
-"""Data in an order that depends on its content alone: what is drawn by row is then the same for any order of rows."""
+"""Sort data by its content, so that random draws by row do not depend on the order of the input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argrank.data.identical import Bits, fingerprints, mixed
 from argrank.data.mapped import LazyRows, is_mapped, size_of
 from argrank.data.subsets import fields_of_rows
 
-LARGE = 1 << 28  # bytes of features from which rows are gathered where they are used, instead of copied once
+LARGE = 1 << 28  # bytes of features above which rows are gathered when used, instead of copied once
 BLOCK_VALUES = 1 << 19  # of features that are multiplied together
 
 
@@ -48,16 +48,16 @@ class ArrangedRows(LazyRows):
         return np.concatenate(parts)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        check_memory("X", self.nbytes, "take a part of the queries, or a ranker that reads rows where they are")
+        check_memory("X", self.nbytes, "take a part of the queries, or a ranker that reads rows in place")
         return np.asarray(self.rows[self._order], dtype).view(np.ndarray)
 
 
 def arranged(data: Dataset, *, whole: bool = False) -> Dataset:
-    """Return the data with its queries, and the rows within them, sorted by a hash of what they hold.
+    """Return the data with its queries, and the rows within them, sorted by a hash of their contents.
 
-    Features count first, as float32, so that float32 and float64 of the same data have one order, as have other labels
-    and weights of the same documents. Large dense features stay where they are and are gathered by ``ArrangedRows``,
-    unless ``whole`` asks for an array. Sparse features on the disk that do not fit into memory keep their order.
+    Features are compared first, as float32, so that the order is the same for float32 and float64, and for other labels
+    or weights of the same documents. Large dense features are not copied but gathered by ``ArrangedRows``, unless
+    ``whole`` asks for an array. Sparse features on disk that do not fit into memory keep their order.
     """
     if data.is_sparse and is_mapped(data.X) and size_of(data.X) > max_memory():
         return data
@@ -87,7 +87,7 @@ def _short_prints(X: Any) -> Bits:
 
 
 def _keys(data: Dataset) -> list[Bits]:
-    """Return hashes of every row, the last one of its features alone; those before decide between equal ones."""
+    """Return hashes of every row for a lexsort: the last one, of its features, decides first; the others break ties."""
     prints = _short_prints(data.X)
     labelled = mixed(prints ^ _bits(data.targets))
     whole = labelled if data.X.dtype == np.float32 else mixed(labelled ^ fingerprints(data.X))
@@ -98,5 +98,5 @@ def _keys(data: Dataset) -> list[Bits]:
 
 
 def _bits(values: Floats) -> Bits:
-    """Return the mixed bits of numbers; both zeros are one."""
+    """Return the mixed bits of numbers; 0.0 and -0.0 are equal."""
     return mixed((np.asarray(values, np.float64) + 0.0).view(np.uint64))

@@ -1,7 +1,7 @@
 """Features that are texts or dates, stored in X as numbers, and columns found by their names.
 
 Each text is a category, stored as its number. A date is stored as the days before a reference date, the newest of the
-data, which a model keeps.
+training data, which the model stores.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Categories = Mapping[str, tuple[str, ...]] | None
 #: Feature name -> its reference date, such as "2025-12-31".
 Dates = Mapping[str, str] | None
 
-MADE_UP = re.compile(r"(Column_)?\d+")  # what libraries call features without a name
+MADE_UP = re.compile(r"(Column_)?\d+")  # names that libraries give to unnamed features
 
 
 def made_up(names: Sequence[str]) -> bool:
@@ -32,7 +32,7 @@ def made_up(names: Sequence[str]) -> bool:
 
 
 def kinds_of(names: Names, categories: Categories, dates: Dates = None) -> dict[str, str | None]:
-    """Return what the columns of a model are, whatever a table makes of them: categories, dates, or numbers."""
+    """Return the kinds of a model's columns (category, date or number), which override what a table suggests."""
     if names is None or made_up(names):
         return {}
     said = dict.fromkeys(categories or (), "category") | dict.fromkeys(dates or (), "date")
@@ -40,17 +40,17 @@ def kinds_of(names: Names, categories: Categories, dates: Dates = None) -> dict[
 
 
 def decode(codes: NDArray[Any], categories: Sequence[str]) -> list[str | None]:
-    """Return the texts of numbers; None where there is none."""
+    """Return the texts of codes; None for NaN."""
     return [None if code != code else categories[int(code)] for code in codes.tolist()]
 
 
 def places(categories: Categories, names: Names) -> list[int]:
-    """Return the numbers of the columns that hold categories."""
+    """Return the indices of the columns that hold categories."""
     return [(names or ()).index(name) for name in categories or ()]
 
 
 def union(parts: Iterable[Categories]) -> dict[str, tuple[str, ...]]:
-    """Return the categories of several parts of some data together, in sorted order."""
+    """Return the union of the categories of several parts of the data, sorted."""
     known: dict[str, tuple[str, ...]] = {}
     for part in parts:
         for name, texts in (part or {}).items():
@@ -61,7 +61,7 @@ def union(parts: Iterable[Categories]) -> dict[str, tuple[str, ...]]:
 def align(X: Any, names: Names, categories: Categories, wanted: Names, wanted_categories: Categories) -> Any:
     """Return features as a model expects them: its columns, found by name, in its order, texts coded as it codes them.
 
-    Columns of other names are left out. Without names on one side, columns count by their place.
+    Columns with other names are dropped. If either side has no names, columns are matched by position.
     """
     if names is not None and wanted is not None and names != wanted and (not made_up(wanted) or wanted[0] in names):
         X = _by_name(X, names, wanted)
@@ -92,7 +92,7 @@ def _by_name(X: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         raise InputError(f"X: expected a feature {lacking[0]!r}{more}, as in training, got {', '.join(names)[:200]}")
     chosen = X[:, [place[name] for name in wanted]]
-    return chosen if sparse.issparse(chosen) else np.ascontiguousarray(chosen)  # sums have the same bits
+    return chosen if sparse.issparse(chosen) else np.ascontiguousarray(chosen)  # for identical sums
 
 
 def is_date(text: object) -> bool:
@@ -109,10 +109,9 @@ def days_between(earlier: str, later: str) -> float:
 
 
 def redated(X: Any, names: Sequence[str] | None, dates: Dates, wanted: Dates) -> Any:
-    """Return features whose dates are counted from other reference dates, those of a model or of other data.
+    """Return features with dates converted to other reference dates, those of a model or of other data.
 
-    A feature that is a date on one side only is taken as days where it is a number in the data, and refused where the
-    model has learned from numbers.
+    If only the model has a date, numbers in the data are taken as days; if only the data has one, it is refused.
     """
     have, want = dates or {}, wanted or {}
     if have == want or names is None:

@@ -1,4 +1,4 @@
-"""Checks of the arguments of a Dataset; every message names the argument, what was expected and what came."""
+"""Checks of the arguments of a Dataset; every message names the argument, what was expected and what was given."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from argrank.data.grouping import Grouping, as_masked, group_by_id, group_by_siz
 from argrank.data.mapped import is_mapped, refuse_copy, size_of
 from argrank.errors import InputError, InputTypeError, OptionError, is_text, shown, warn
 
-LARGEST_LABEL = 1e100  # beyond, squares and sums of labels leave the range of floats
+LARGEST_LABEL = 1e100  # beyond this, squares and sums of labels overflow
 TIMES = (np.datetime64, np.timedelta64)  # which NumPy would turn into days or nanoseconds
-CHECK_ROWS = 1 << 14  # rows looked at together, so that a check needs little memory
+CHECK_ROWS = 1 << 14  # rows checked at a time, to bound memory
 
 
 class Preferences(NamedTuple):
@@ -108,7 +108,7 @@ def _refuse_complex(X: Any) -> None:
 
 
 def _csr(X: Any) -> Any:
-    """Return a sparse matrix as CSR whose indices are known to be in range: compiled code follows them blindly."""
+    """Return a sparse matrix as CSR with indices checked to be in range: compiled code does not check them."""
     try:
         if X.ndim != 2:
             raise ValueError(f"{X.ndim} dimensions")
@@ -122,12 +122,12 @@ def _csr(X: Any) -> Any:
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise InputError(f"X: expected a valid sparse matrix, got one that is not: {error}") from error
-    # the caller's flags are not trusted: whether indices are sorted and different is found out anew
+    # do not trust the caller's flags: check again whether indices are sorted and unique
     return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def owned(X: Any) -> Any:
-    """Return checked features that nobody else can change: read-only or mapped arrays as they are, others as a copy."""
+    """Return checked features that the caller cannot change: a copy unless they are read-only or mapped."""
     if is_mapped(X) or not (X.data if sparse.issparse(X) else X).flags.writeable:
         return X
     _ask_for(size_of(X))
@@ -240,7 +240,7 @@ def queries_of(qid: Any, group: Any, n_rows: int) -> Grouping:
 
 
 def numbers_of(given: Any, n: int, what: str, one: str, many: str) -> Integers:
-    """Return the numbers of some of n things, given as numbers, which may count from the end, or as a mask."""
+    """Return indices into n things, given as indices, which may count from the end, or as a mask."""
     chosen = as_array(given, what)
     if chosen.dtype == bool:
         if chosen.shape != (n,):
@@ -263,7 +263,7 @@ def row_count(values: Any, what: str) -> int:
 
 
 def float_type(dtype: Any) -> np.dtype[Any]:
-    """Return the type of features that is meant, float32 or float64."""
+    """Return the dtype of features, float32 or float64."""
     with contextlib.suppress(TypeError, ValueError):
         found: np.dtype[Any] = np.dtype(dtype)
         if found in (np.float32, np.float64):
@@ -313,7 +313,7 @@ def names_of(names: Any, n_features: int) -> tuple[str, ...] | None:
 
 
 def categories(given: Any, X: Any, names: tuple[str, ...] | None) -> dict[str, tuple[str, ...]] | None:
-    """Return the texts of features that are texts, by name; X holds their places."""
+    """Return the texts of categorical features, by name; X holds indices into them."""
     if not given:
         return None
     if names is None or sparse.issparse(X):
@@ -342,7 +342,7 @@ def dates(given: Any, names: tuple[str, ...] | None) -> dict[str, str] | None:
 
 
 def preferences_of(pairs: Any, queries: Grouping) -> Preferences | None:
-    """Return pairs of rows, numbered by the caller, as pairs of stored rows."""
+    """Convert preferences from the caller's row numbers to stored row numbers."""
     if pairs is None:
         return None
     if queries.rows is None:

@@ -25,7 +25,7 @@ from argrank.data.mapped import Later, OnTouch, Untouched
 from argrank.data.subsets import fields_of_rows, joined_fields
 from argrank.errors import InputError, OptionError
 
-CACHED = ("fingerprint", "longest")  # found when first asked for, not given
+CACHED = ("fingerprint", "longest")  # computed on first use, not given
 
 
 class Dataset(IsData):
@@ -37,18 +37,17 @@ class Dataset(IsData):
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_documents, n_features)
-        float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. An array
-        that can be written to is copied; a read-only one is shared (``X.flags.writeable = False`` hands it over), and
-        so is an ``np.memmap``, which stays on the disk. A
-        data frame's columns ``label, qid, docid, source, query, title, comment, sample_weight, query_weight`` serve as
-        the arguments of that meaning, where the argument itself is not given; all other columns are features. Where
-        there is no such column, safe names are taken, and told in the log: ``query_id`` or ``query`` for qid,
-        ``relevance``, ``judgement`` or ``grade`` for label, ``doc_id``, ``docno``, ``product_id`` or ``item_id`` for
-        docid. Texts become categories, ids or titles.
+        float32 and float64 are kept, other numbers become float64; sparse becomes CSR; NaN means missing. A writable
+        array is copied; a read-only one is shared (set ``X.flags.writeable = False`` to avoid the copy), and so is an
+        ``np.memmap``, which stays on disk. A data frame's columns ``label, qid, docid, source, query, title, comment,
+        sample_weight, query_weight`` are used as the corresponding arguments, unless the argument is given; all other
+        columns are features. If there is no such column, common alternatives are used and logged: ``query_id`` or
+        ``query`` for qid, ``relevance``, ``judgement`` or ``grade`` for label, ``doc_id``, ``docno``, ``product_id`` or
+        ``item_id`` for docid. Texts become categories, ids or titles.
     y : array of shape (n_documents,)
         Labels, any real numbers from 0 up. None for data without judgements (then labels are NaN).
     qid : array of shape (n_documents,)
-        Query id per row: any hashable type, rows in any order. "single" says that all rows are one query.
+        Query id per row: any hashable type, rows in any order. "single" means that all rows are one query.
     group : array of shape (n_queries,)
         Sizes of the queries instead of ``qid``, for rows that are already together.
     document_ids, comments, sources, titles : arrays of shape (n_documents,), optional
@@ -57,19 +56,19 @@ class Dataset(IsData):
         What was searched for.
     feature_names : sequence of str, optional
     categories : dict of feature name -> texts, optional
-        Features that are texts: X holds the place of each text in its list, NaN where there is none.
+        Categorical features: X holds the index of each text in its list, NaN if missing.
     dates : sequence of str, optional
-        Columns of a data frame that are dates: they become the number of days before the newest, which a model keeps as
-        its reference. Beside an array, a dict of feature name -> reference date ("2025-12-31").
+        Columns of a data frame that are dates: they become the number of days before the newest date, which a model
+        stores as its reference. With an array, a dict of feature name -> reference date ("2025-12-31").
     sample_weight : array of shape (n_documents,), optional
     gains : array of shape (n_documents,), optional
-        What every row is worth, in the place of labels, such as ``ar.from_clicks`` estimates it. No gain of labels
-        applies; rankers and measures that know labels only refuse such data.
+        The gain of every row, instead of labels, as estimated by ``ar.from_clicks``. The ``gain`` of labels is not
+        applied; rankers and measures that need labels refuse such data.
     examinations : array of shape (n_documents,), optional
-        How often the document of every row was looked at: what its gain rests on.
+        How often the document of every row was examined: the evidence for its gain.
     query_weight : array of shape (n_queries,), in order of first appearance, or one per row, optional
     preferences : array of shape (m, 2) or (m, 3), optional
-        Pairs of rows (better, worse) with an optional weight, as the caller numbers the rows.
+        Pairs of rows (better, worse) with an optional weight, by the caller's row numbers.
     feature_base : int
         Number of the first feature in LETOR files, 0 or 1.
 
@@ -98,11 +97,9 @@ class Dataset(IsData):
     feature_names: tuple[str, ...] | None
     categories: Categories = None
     dates: Dates = None
-    XT = OnTouch()  # the features by column, of a pack that has them
-    untouched: ClassVar[
-        dict[str, Untouched | Later]
-    ] = {}  # fields of a pack that were not looked at when it was opened
-    normalised: str | None = None  # the normaliser within queries that a pack was written with
+    XT = OnTouch()  # the features by column, if the pack has them
+    untouched: ClassVar[dict[str, Untouched | Later]] = {}  # fields of a pack that were not checked when it was opened
+    normalised: str | None = None  # the per-query normaliser that the pack was written with
     sample_weight: Floats | None
     gains: Floats | None = None
     examinations: Floats | None = None
@@ -158,7 +155,7 @@ class Dataset(IsData):
         return data
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all fields, with what lay on the disk."""
+        """Return all fields, with mapped ones read into memory."""
         for name in self.not_touched:
             getattr(self, name)
         return {name: value for name, value in self.__dict__.items() if name != "untouched"}
@@ -192,12 +189,12 @@ class Dataset(IsData):
 
     @property
     def not_touched(self) -> dict[str, Untouched | Later]:
-        """Fields that nobody has asked for yet, by name: damage to their file is found when somebody does."""
+        """Fields that have not been used yet, by name: damage to their file is found on first use."""
         return {name: one for name, one in self.untouched.items() if name not in self.__dict__}
 
     @property
     def _any_features(self) -> Any:
-        """X, touched or not: to ask for its shape and type."""
+        """X without checking its contents, for its shape and dtype."""
         later = self.not_touched
         return cast(Untouched, later["X"]).values if "X" in later else self.X
 
@@ -223,7 +220,7 @@ class Dataset(IsData):
 
     @property
     def targets(self) -> Floats:
-        """What every stored row is worth: its own gain where rows carry gains, else its label."""
+        """The gain of every stored row if the data has gains, else its label."""
         return self.y if self.gains is None else self.gains
 
     @property
@@ -234,12 +231,12 @@ class Dataset(IsData):
 
     @property
     def query_of_row(self) -> Integers:
-        """The query's number (0, 1, …) for every stored row."""
+        """The query's index (0, 1, …) for every stored row."""
         return np.repeat(np.arange(self.n_queries), self.sizes)
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of features, labels and query borders: the same data, the same fingerprint."""
+        """SHA-256 of features, labels and query offsets; equal for equal data."""
         X = self.X
         parts = (X.data, X.indices, X.indptr.astype(np.int64)) if self.is_sparse else (X,)
         sums = [
@@ -251,12 +248,12 @@ class Dataset(IsData):
 
     @checked
     def to_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Bring one value per stored row into the caller's row order."""
+        """Reorder one value per stored row to the caller's row order."""
         return in_callers_order(values, self.rows)
 
     @checked
     def from_caller(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Bring one value per row from the caller's order into the stored order."""
+        """Reorder one value per row from the caller's order to the stored order."""
         return values if self.rows is None else values[self.rows]
 
     # ---- parts ------------------------------------------------------------------------------------------------
@@ -265,7 +262,7 @@ class Dataset(IsData):
     def select(self, queries: Any) -> Dataset:
         """Return the given queries (numbers or a mask), in the order given, as a Dataset of its own.
 
-        Its rows count from 0 in stored order. Adjacent queries share memory with this Dataset.
+        Its rows are numbered from 0 in stored order. Adjacent queries share memory with this Dataset.
         """
         chosen = checks.numbers_of(queries, self.n_queries, "select", "query", "queries")
         if len(np.unique(chosen)) != len(chosen):
@@ -274,9 +271,9 @@ class Dataset(IsData):
 
     @checked
     def between(self, first: CountFromZero, last: CountFromZero) -> Dataset:
-        """Return the queries first … last - 1, sharing memory, as a part that gives the same bits as the whole.
+        """Return the queries first … last - 1, sharing memory, as a part with bit-identical results.
 
-        It knows how long the longest query of all is, by which objectives choose how they work.
+        It knows the length of the longest query of all data, by which objectives choose their algorithm.
         """
         if not first < last <= self.n_queries:
             raise InputError(f"between: expected queries from 0 to {self.n_queries}, got {first} to {last}")
@@ -294,7 +291,7 @@ class Dataset(IsData):
 
     @checked
     def keep(self, rows: Any) -> Dataset:
-        """Return the stored rows of a mask as a Dataset of its own, without the queries that lose all of theirs."""
+        """Return the stored rows of a mask as a new Dataset, without queries that have no rows left."""
         mask = checks.as_array(rows, "keep")
         if mask.dtype != bool or mask.shape != (self.n_documents,) or not mask.any():
             raise InputError(f"keep: expected a mask of {self.n_documents} rows with at least one to keep")
@@ -334,8 +331,8 @@ class Dataset(IsData):
     def with_features(self, X: Any) -> Dataset:
         """Return the same queries, documents and labels with other features, given in stored row order.
 
-        The features are taken over, not copied: they must not be changed afterwards. Where their number is the same,
-        they keep their names, and columns of categories that have not changed stay categories.
+        The features are not copied, so they must not be changed afterwards. If their number is the same, they keep
+        their names, and category columns that have not changed stay categories.
         """
         X = checks.features(X)
         if X.shape[0] != self.n_documents:
@@ -359,7 +356,7 @@ class Dataset(IsData):
         return self._like(other)
 
     def _like(self, other: Any) -> Dataset:
-        """Return the same rows with the features of other data, which may be on a cluster."""
+        """Return the same rows aligned to the features of other data, which may be on a cluster."""
         names, categories, dates = other.feature_names, other.categories, other.dates
         if (self.feature_names, self.categories, self.dates) == (names, categories, dates):
             return self
@@ -383,13 +380,13 @@ class Dataset(IsData):
         return pl.DataFrame({name: one.tolist() if one.dtype == object else one for name, one in columns})
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
+        """Return the columns of a table in the caller's row order: label, qid and so on, then the features."""
         from argrank.data.io.columns.of_dataset import columns_of_data
 
         return columns_of_data(self)
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """Refuse to be converted to an array and say what works instead; scikit-learn's searches try to."""
+        """Raise an error that says what to use instead; scikit-learn's searches try to convert data to an array."""
         raise InputError(
             "expected arrays or a data frame, got a Dataset; give data.X, data.y and qid=data.qid (with metadata "
             "routing), or data.to_pandas()"

@@ -1,4 +1,4 @@
-"""Sources of documents (site, brand, topic): numbers within a query, and rankings that do not repeat them."""
+"""Sources of documents (site, brand, topic), and rankings that do not repeat a source too often."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _numbers(sources: NDArray[Any]) -> Integers:
 
 
 def take_diverse(ranking: Integers, sources: Integers, k: int, at_most: int = 1) -> Integers:
-    """Return the first k documents of a ranking that include no more than ``at_most`` from one source.
+    """Return the first k documents of a ranking with at most ``at_most`` from one source.
 
     For scores times a non-negative decay this is the best possible choice (ORM section 7.1). Fewer than k are returned
     if there are too few sources.

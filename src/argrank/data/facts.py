@@ -1,4 +1,4 @@
-"""What a Dataset shows of itself, as text and in notebooks."""
+"""The description of a Dataset, as text and in notebooks."""
 
 from __future__ import annotations
 

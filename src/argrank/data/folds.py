@@ -21,7 +21,7 @@ FEWEST = 5  # queries of a fold inside a fit; with fewer a gain would be chance
 
 
 class Fold(NamedTuple):
-    """The parts of one fold; ``valid`` is None where a collection has no validation part."""
+    """The parts of one fold; ``valid`` is None if a collection has no validation part."""
 
     train: Dataset
     valid: Dataset | None
@@ -39,8 +39,8 @@ class Parts(NamedTuple):
 def letor_parts(fold: int, n_parts: int = 5) -> Parts:
     """Return the parts of fold 1, 2, … by LETOR's rule.
 
-    Start at part number ``fold`` and go round: all parts but the last two train, the next validates, the last tests;
-    of five parts, fold 1 trains on the first three, validates on the fourth and tests on the fifth.
+    Count cyclically from part number ``fold``: all parts but the last two train, the next validates, the last tests; of
+    five parts, fold 1 trains on the first three, validates on the fourth and tests on the fifth.
 
     >>> letor_parts(2)
     Parts(train=[1, 2, 3], valid=4, test=0)
@@ -60,7 +60,7 @@ class QueryKFold:
     ----------
     n_splits : int
     shuffle : bool
-        Deal the queries out at random; else parts are runs of queries in order of appearance.
+        Assign queries to parts at random; otherwise parts are runs of queries in order of appearance.
     random_state : int or None
         Seed of the shuffle.
     letor : bool

@@ -1,4 +1,4 @@
-"""Estimators and models of other libraries: how they are trained on a Dataset and asked for its scores.
+"""Estimators and models of other libraries: train them on a Dataset and compute its scores.
 
 LGBMRanker, XGBRanker, CatBoostRanker, boosters, scikit-learn's regressors and pipelines, and anything else with a
 ``predict`` that takes a matrix or a data frame.
@@ -19,7 +19,7 @@ from argrank.errors import ArgrankError, InputError
 
 
 def takes_datasets(one: Any) -> bool:
-    """Tell whether an estimator or a model is made for Datasets: those of argrank, or a ``fit`` with one argument."""
+    """Tell whether an estimator or model takes Datasets: argrank's own, or one whose ``fit`` has one argument."""
     if getattr(one, "takes_datasets", False):
         return True
     if not hasattr(one, "fit"):
@@ -29,7 +29,7 @@ def takes_datasets(one: Any) -> bool:
 
 
 def is_trained(one: Any) -> bool:
-    """Tell whether an estimator is fitted; what cannot be cloned is taken as it is."""
+    """Tell whether an estimator is fitted; objects that cannot be cloned count as fitted."""
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
@@ -45,12 +45,12 @@ def is_trained(one: Any) -> bool:
 
 
 def train(estimator: Any, data: Dataset) -> Any:
-    """Fit an estimator of another library in place, with the queries in the spelling that it knows; return it."""
+    """Fit an estimator of another library in place, with the queries as the argument that it expects; return it."""
     if data.sample_weight is not None or data.query_weight is not None:
         raise InputError(f"{type(estimator).__name__}: expected data without weights, which libraries take differently")
     if data.gains is not None:
         raise InputError(
-            f"{type(estimator).__name__}: expected labels, got row gains, which other libraries do not know"
+            f"{type(estimator).__name__}: expected labels, got row gains, which other libraries do not support"
         )
     X = _matrix(data.X, data.feature_names)
     try:
@@ -92,11 +92,11 @@ def _predict(model: Any, X: Any) -> Any:
 
 
 def _queries(estimator: Any, data: Dataset) -> dict[str, Any]:
-    """Return the queries as the argument of ``fit`` that means them; empty for pointwise estimators."""
+    """Return the queries as keyword argument of ``fit``; empty for pointwise estimators."""
     import sklearn
 
     prefix, last = "", estimator
-    while hasattr(last, "steps"):  # a pipeline hands on what is addressed to its last step
+    while hasattr(last, "steps"):  # a pipeline passes arguments with the prefix of its last step
         step, last = last.steps[-1]
         prefix += f"{step}__"
     if sklearn.get_config()["enable_metadata_routing"]:
@@ -108,7 +108,7 @@ def _queries(estimator: Any, data: Dataset) -> dict[str, Any]:
 
 
 def _feature_names(model: Any) -> tuple[str, ...] | None:
-    """Return the names of the features that a model was fitted with; None where the library made them up."""
+    """Return the names of the features that a model was fitted with; None if the library made them up."""
     for attribute in ("feature_names_in_", "feature_names_", "feature_name_", "feature_name", "feature_names"):
         try:
             found = getattr(model, attribute, None)
@@ -122,7 +122,7 @@ def _feature_names(model: Any) -> tuple[str, ...] | None:
 
 
 def _matrix(X: Any, names: tuple[str, ...] | None) -> Any:
-    """Return features in the form that tells libraries their names: a pandas frame, if pandas is installed."""
+    """Return features with their names: as a pandas frame, if pandas is installed."""
     from scipy import sparse
 
     if names is None or sparse.issparse(X) or X.shape[1] != len(names):

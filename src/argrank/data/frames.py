@@ -1,4 +1,4 @@
-"""Data frames (pandas, polars, pyarrow) to the columns of a Dataset, through narwhals."""
+"""Convert data frames (pandas, polars, pyarrow) to the arguments of Dataset, with narwhals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLES = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")  # protoco
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a data frame: one that narwhals knows, lazy or not, or a table of the Arrow protocols.
+    """Tell whether X is a data frame: one that narwhals supports, lazy or not, or a table of the Arrow protocols.
 
     Nothing of it is read: a stream can be read only once.
     """
@@ -48,10 +48,10 @@ def columns_of(
     features: Sequence[str] | None = None,
     given: Mapping[str, str | None] | None = None,
 ) -> dict[str, Any]:
-    """Split a data frame into the arguments of Dataset: features become X, other columns what they mean.
+    """Split a data frame into the arguments of Dataset: features become X, other columns the argument of their name.
 
-    ``known`` are meanings that come from elsewhere. ``features`` are the columns of a model: they alone become X, as
-    far as they are there, whatever their names mean. ``given`` says what columns are.
+    ``known`` are meanings that are given elsewhere. ``features`` are the columns of a model: only these become X, as
+    far as they exist, whatever their names. ``given`` are the caller's meanings of columns.
     """
     return arguments_of(_table(frame), Reading(given or {}, known, features))
 
@@ -89,5 +89,5 @@ def _arrow_table(X: Any) -> Any:
     try:
         streams = any(hasattr(type(X), name) for name in TABLES[:2])
         return pa.table(X) if streams else from_dataframe(X)
-    except Exception as error:  # of somebody else's exporter
+    except Exception as error:  # from the other library's exporter
         raise InputError(f"X: expected a table, got {type(X).__name__}, which cannot be read: {error}") from error

@@ -1,6 +1,6 @@
-"""From a query id per row, or group sizes, to queries (any type of id, any order of rows), and to blocks of queries.
+"""Group rows into queries by id (any type, any order of rows) or by group sizes, and queries into blocks.
 
-Where data is cut into blocks of whole queries depends on the data alone, for every engine and every file.
+The borders of blocks depend only on the data, for every engine and every file.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from argrank._types import Integers
 from argrank.errors import InputError, shown
 
-BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's share is small
+BLOCK_ROWS = 24_000  # documents in a block: few enough for the cache, many enough that Python's overhead is small
 LARGEST_FLOAT_ID = 2.0**53  # from here on, floats cannot tell integers apart
 SMALL_ROWS = 4_000  # up to this many documents, one thread is as fast as two
 
 
 class Grouping(NamedTuple):
-    """Queries by first appearance. ``rows[i]`` is the caller's row that comes i-th; None when nothing moves."""
+    """Queries by first appearance. ``rows[i]`` is the caller's row stored at i; None if the order is unchanged."""
 
     query_ids: NDArray[Any]
     indptr: Integers
@@ -36,7 +36,7 @@ def group_by_id(qid: Any, n_rows: int) -> Grouping:
     """Group rows by query id; rows of one query keep their order and need not be adjacent."""
     ids = id_array(qid, n_rows, "qid")
     if ids.dtype.kind == "f" and (np.abs(ids) >= LARGEST_FLOAT_ID).any():
-        raise InputError("qid: expected integers or texts, got floats from 2^53 up, which run together")
+        raise InputError("qid: expected integers or texts, got floats from 2^53 up, which are not exact")
     codes_first = _codes_of_objects(ids) if ids.dtype == object else _codes_of_values(ids)
     if codes_first is None:  # every query is one run of rows
         starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
@@ -53,7 +53,7 @@ def group_by_size(group: Any, n_rows: int) -> Grouping:
     sizes = np.asarray(unmasked(group, "group"))
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 1).any():
         raise InputError(f"group: expected a list of positive sizes, got {shown(group)}")
-    if len(sizes) > n_rows or (sizes > n_rows).any():  # before any sum, which might wrap
+    if len(sizes) > n_rows or (sizes > n_rows).any():  # checked before summing, which might overflow
         largest = int(sizes.max(initial=0))
         raise InputError(f"group: expected sizes that add up to {n_rows} rows, got {len(sizes)} up to {largest}")
     sizes = sizes.astype(np.int64)
@@ -63,14 +63,14 @@ def group_by_size(group: Any, n_rows: int) -> Grouping:
 
 
 def unmasked(values: Any, what: str) -> Any:
-    """Return values that hide nothing; raise where some are masked, which NumPy would forget."""
+    """Return values without a mask; raise if some are masked, because NumPy would ignore the mask."""
     array = as_masked(values)
     if array is None:
         return values
     masked = np.ma.getmaskarray(array)
     if masked.any():
         place = int(np.argwhere(np.atleast_1d(masked))[0][0])
-        raise InputError(f"{what}: expected values that are all there, got a masked one in row {place}")
+        raise InputError(f"{what}: expected no missing values, got a masked one in row {place}")
     return np.ma.getdata(array)
 
 
@@ -104,10 +104,10 @@ def id_array(values: Any, n_rows: int, what: str, gaps: bool = False) -> NDArray
 
 
 def _array_of_sequence(values: Any) -> NDArray[Any]:
-    """Make an array of a plain sequence without letting NumPy change an id.
+    """Make an array from a sequence without changing any id.
 
-    It would turn mixed types into texts, tuples into 2-D and integers beyond 64 bits into floats, and cut off NULs at
-    the end of a text.
+    NumPy would turn mixed types into texts, tuples into 2-D arrays and integers beyond 64 bits into floats, and strip
+    trailing NULs from texts.
     """
     values = list(values)
     kinds = {type(value) for value in values}
@@ -160,7 +160,7 @@ def in_callers_order(values: NDArray[Any], rows: Integers | None) -> NDArray[Any
 def block_borders(indptr: Integers) -> Integers:
     """Return the numbers of the queries at which blocks begin, and the number of queries: cuts about every BLOCK_ROWS.
 
-    It depends on the sizes of the queries alone, so sums over blocks have the same bits for any number of threads.
+    They depend only on the sizes of the queries, so sums over blocks are bit-identical for any number of threads.
     """
     n_rows = int(indptr[-1])
     n_blocks = -(-n_rows // BLOCK_ROWS)

@@ -13,7 +13,7 @@ from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import row_view
 
-ROWS_AT_ONCE = 1 << 10  # some hundred kilobytes at a time: the passes of the mixing stay in the cache
+ROWS_AT_ONCE = 1 << 10  # some hundred kilobytes at a time, to stay in the cache
 Bits = NDArray[np.uint64]
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -57,7 +57,7 @@ def identical_in_query(data: Dataset, prints: Bits | None = None) -> Integers:
 
 
 def _terms(values: NDArray[Any], columns: Bits, mixed: Callable[[Bits], Bits]) -> Bits:
-    values = np.array(values, np.float64)  # also of rows that are scaled when they are used
+    values = np.array(values, np.float64)  # also for lazily scaled rows
     values[np.isnan(values)] = np.nan  # NaN has many bit patterns
     terms = mixed(values.view(np.uint64) ^ columns)
     terms[values == 0] = 0

@@ -36,12 +36,12 @@ def load_logged(
         A page of results may be continued in another line with the same ``qid``.
     engine : str, optional
         "opensearch" or "elasticsearch" (``_ltrlog`` of the plugins), "solr" (``[features]``, dense) or "vespa"
-        (``summaryfeatures``, ``matchfeatures``); without it each response is read by its form.
+        (``summaryfeatures``, ``matchfeatures``); by default detected from each response.
     judgements : path, mapping or anything else that ``evaluate`` takes, optional
         Grades of documents by query; a file may be qrels, Quepid's CSV, JSON of the Search Relevance Workbench or of
         RRE. Logged documents without a grade are left out. Without judgements the data has no labels.
     features : sequence of str, optional
-        Names of the features, in the order wanted; by default all that are logged, in the order of the log.
+        Names of the features, in this order; by default all that are logged, in the order of the log.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Features on disk, mapped into memory: how to recognise them, and what must not be done with them."""
+"""Memory-mapped features: recognise them, and avoid copies of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argrank._memory import check_memory
 
 
 class LazyRows:
-    """Rows of features that are changed where they are used: scaled, or in another order."""
+    """Rows of features that are transformed on access: scaled, or in another order."""
 
     ndim = 2
 
@@ -38,7 +38,7 @@ class LazyRows:
 
 
 def is_mapped(X: Any) -> bool:
-    """Tell whether features, or a view of them, lie in a file that is mapped into memory."""
+    """Tell whether features, or the array they are a view of, are memory-mapped."""
     X = X.rows if isinstance(X, LazyRows) else X
     return _map_of(X.data if sparse.issparse(X) else X) is not None
 
@@ -50,9 +50,9 @@ def _map_of(array: Any) -> mmap.mmap | None:
 
 
 def give_back(X: Any) -> None:
-    """Give the system the memory of mapped features back; where they are used again, it maps them again.
+    """Release the memory of mapped features; the system reads them again when they are used.
 
-    They stay in the system's cache as long as there is room, but no longer count as memory of this process.
+    They stay in the system's page cache as long as there is room, but no longer count as memory of this process.
     """
     X = X.rows if isinstance(X, LazyRows) else X
     for array in (X.data, X.indices) if sparse.issparse(X) else (X,):
@@ -79,7 +79,7 @@ def refuse_copy(X: Any, what: str, advice: str, share: float = 1.0) -> None:
 
 
 def row_view(X: Any, rows: slice) -> Any:
-    """Return adjacent rows without a copy, also of CSR, of which SciPy's own slices are copies."""
+    """Return adjacent rows without a copy, also for CSR, whose slices SciPy copies."""
     if not sparse.issparse(X):
         return X[rows]
     return csr_view(X.data, X.indices, X.indptr[rows.start : rows.stop + 1], X.shape[1])
@@ -96,19 +96,19 @@ def csr_view(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_
 
 
 def by_column(data: Any, who: str) -> Any:
-    """Return the features of a Dataset for reading columns: those that a pack has by column, else as they are.
+    """Return the features of a Dataset for reading columns: the pack's copy by column if it has one, else X.
 
     Reading one column of a file stored by row is a pass over the whole file, so the file has to fit into memory.
     """
     if data.XT is not None:
         return data.XT.T
     if is_mapped(data.X) or sparse.issparse(data.X):
-        refuse_copy(data.X, f"X: {who} reads columns", "pack the data by column, too (argrank pack --columns)")
+        refuse_copy(data.X, f"X: {who} reads columns", "also pack the data by column (argrank pack --columns)")
     return data.X.tocsc() if sparse.issparse(data.X) else data.X
 
 
 class Untouched(NamedTuple):
-    """Rows of an array on the disk, and what raises where their bytes are damaged."""
+    """Rows of an array on disk, and a check that raises if their bytes are damaged."""
 
     values: Any
     check: Callable[[int, int], None]
@@ -117,20 +117,20 @@ class Untouched(NamedTuple):
     by_column: bool = False
 
     def touched(self) -> Any:
-        """Return the values, once they are known to be what was written."""
+        """Check the bytes and return the values."""
         self.check(self.start, self.end)
         return self.values
 
     def part(self, rows: slice) -> Untouched:
-        """Return some adjacent rows, still not looked at."""
-        if self.by_column:  # one row of the data lies in all rows of the file
+        """Return some adjacent rows, still unchecked."""
+        if self.by_column:  # stored by column: a row of the data spans all rows of the file
             return self._replace(values=self.values[:, rows])
         view = row_view(self.values, rows)
         return self._replace(values=view, start=self.start + rows.start, end=self.start + rows.stop)
 
 
 class Later(NamedTuple):
-    """Values of rows that are made when somebody asks for them, such as the texts of a file's ids."""
+    """Values of rows that are computed on first use, such as the texts of a file's ids."""
 
     make: Callable[[], Any]
 
@@ -139,12 +139,12 @@ class Later(NamedTuple):
         return self.make()
 
     def part(self, rows: slice) -> Later:
-        """Return some adjacent rows, still not made."""
+        """Return some adjacent rows, still not computed."""
         return Later(lambda: self.make()[rows])
 
 
 class OnTouch:
-    """A field of a Dataset that may be Untouched; from the first time on it is an attribute like any other."""
+    """A field of a Dataset that may be Untouched; after the first access it is an ordinary attribute."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

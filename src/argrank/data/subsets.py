@@ -1,4 +1,4 @@
-"""One Dataset becomes parts, and several become one."""
+"""Split a Dataset into parts, and join several."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BY_QUERY = ("query_ids", "query_weight", "query_texts")
 
 
 def fields_of_rows(data: Dataset, rows: Any, queries: Any, sizes: Integers) -> dict[str, Any]:
-    """Return the fields of some stored rows, which are those of some queries, now of these sizes."""
+    """Return the fields of some stored rows, which form queries of the given sizes."""
 
     def part(name: str, where: Any) -> Any:
         values = getattr(data, name)
@@ -101,7 +101,7 @@ def _check_queries(parts: Sequence[Dataset]) -> None:
 
 
 def _column(name: str, parts: Sequence[Dataset]) -> NDArray[Any] | None:
-    """Return what all parts have under a name, None where they have nothing."""
+    """Return a field of all parts, joined; None if no part has it."""
     columns = [getattr(part, name) for part in parts]
     absent = [column is None for column in columns]
     if any(absent) and not all(absent):
@@ -110,7 +110,7 @@ def _column(name: str, parts: Sequence[Dataset]) -> NDArray[Any] | None:
 
 
 def _preferences(parts: Sequence[Dataset]) -> Preferences | None:
-    """Return the preferences of all parts that have some, by the rows of the whole."""
+    """Return the preferences of all parts, with the row numbers of the joined data."""
     starts = offsets(np.array([part.n_documents for part in parts]))
     held = [(p.preferences, start) for p, start in zip(parts, starts, strict=False) if p.preferences is not None]
     if not held:

@@ -1,4 +1,4 @@
-"""What a data set looks like: a summary of every feature, and an overview as text and as plain values."""
+"""Summarise a data set: statistics of every feature, and an overview as text and as plain values."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class FeatureSummary:
 
 
 def summarise(data: Dataset) -> FeatureSummary:
-    """Look at every feature in one pass over the data, some queries at a time."""
+    """Summarise every feature in one pass over the data, some queries at a time."""
     n = data.n_features
     low, high = np.full(n, np.nan), np.full(n, np.nan)
     total, nonzero, missing, varying, logs, squares = (np.zeros(n) for _ in range(6))
-    stored_in = np.zeros(n)  # documents of the queries in which CSR stores anything of the feature
+    stored_in = np.zeros(n)  # documents of the queries in which CSR stores a value of the feature
     for block in blocks(data.X, data.indptr):
         least, most = block.minimum(), block.maximum()
         if isinstance(block.features, slice):
@@ -63,7 +63,7 @@ def summarise(data: Dataset) -> FeatureSummary:
 
 
 def printable(text: str) -> str:
-    """Return a text from outside as it is, or with escapes where it could move a terminal's cursor."""
+    """Return a text from outside, with control characters escaped."""
     return text if text.isprintable() else ascii(text)
 
 
@@ -73,14 +73,14 @@ def feature_label(data: Dataset, column: int) -> str:
     return f"feature {name}"
 
 
-MOST_LABELS = 12  # more different labels are shown in this many ranges
+MOST_LABELS = 12  # more distinct labels are shown in this many ranges
 MOST_FEATURES = 20
 BAR = 30
 QUANTILES = {"least": 0.0, "25%": 0.25, "median": 0.5, "75%": 0.75, "most": 1.0}
 
 
 class Overview:
-    """What is in a data set; prints as text, `to_dict` gives all of it."""
+    """Overview of a data set; prints as text, `to_dict` returns all of it."""
 
     def __init__(self, data: Dataset, features: FeatureSummary | None = None) -> None:
         self.data = data

@@ -1,1 +1,1 @@
-"""Hand a model to the engine that serves it, with proof that it scores the same; take models of other libraries in."""
+"""Export models to the engines that serve them, with proof of equal scores; import models of other libraries."""

@@ -1,10 +1,10 @@
-"""Thresholds of raw features, exact for every float32 that an engine may see.
+"""Thresholds of raw features, exact for every float32 that an engine may receive.
 
-Engines compare float32 features; argrank compares float64 after normalising. The way of a row at a split is monotone
-in the raw feature, so the greatest float32 that argrank sends left is found by bisection over all floats in their
-order: ``x <= cut`` then decides as argrank does, for every float32 x, and the normaliser is part of the cut.
+Engines compare float32 features; argrank compares float64 after normalising. The branch of a row at a split is monotone
+in the raw feature, so the greatest float32 that argrank sends left is found by bisection over all floats: ``x <= cut``
+then decides as argrank does, for every float32 x, and the normaliser is part of the cut.
 
-Which comparison an engine makes, and what to write so that it decides the same, is said here and nowhere else.
+This module alone defines the comparison of each engine, and the threshold to write so that it decides the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WHOLE: dict[Any, Any] = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.
 
 
 def to_key(x: NDArray[Any]) -> Integers:
-    """Return whole numbers in the order of the floats; both zeros are 0."""
+    """Return integers in the order of the floats; both zeros are 0."""
     whole = _WHOLE[x.dtype]
     bits = x.view(whole).astype(np.int64)
     return np.asarray(np.where(bits >= 0, bits, -(bits & np.iinfo(whole).max)))
@@ -44,7 +44,7 @@ def from_key(key: Integers, kind: type[np.floating[Any]]) -> NDArray[Any]:
 def greatest(goes_left: Predicate, n: int, kind: type[np.floating[Any]] = np.float32) -> NDArray[Any]:
     """Return the greatest float for which a predicate (true below, false above) holds, for n splits at once.
 
-    It is -inf where the predicate holds nowhere, and inf where it holds everywhere. 32 or 64 steps.
+    It is -inf if the predicate never holds, and inf if it always holds. 32 or 64 steps.
     """
     ends = to_key(np.array([-np.inf, np.inf], kind))
     low, high = np.full(n, ends[0]), np.full(n, ends[1])
@@ -118,7 +118,7 @@ def _goes_left(features: Integers, thresholds: Floats, normaliser: Normaliser | 
     def goes_left(x: NDArray[Any]) -> NDArray[np.bool_]:
         with np.errstate(all="ignore"):
             z = (x.astype(np.float64) - shift) / divisor
-            z = z.astype(np.float32).astype(np.float64)  # as Model.normalised does where a model compares
+            z = z.astype(np.float32).astype(np.float64)  # as in Model.normalised for models with thresholds
         z = np.where(np.isnan(z), 0.0, z)  # infinity at a constant feature
         return np.asarray(z <= thresholds)
 

@@ -1,4 +1,4 @@
-"""What is written of a model for one target, and how that target scores rows of the model's own features."""
+"""A model written for one target, and the target's scores of rows of the model's own features."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from argrank.errors import ModelError
 
 @dataclass(frozen=True, eq=False)
 class Deployment:
-    """The model, its parts on its own features, and what the target is given of them."""
+    """The model, its parts on its own features, and the parts written for the target."""
 
     to: str
     served: Any
     parts: Plain
-    written: Plain  # the same as the target is given it
+    written: Plain  # the same in the target's columns
     names: tuple[str, ...]  # of the model's features, in the target
-    columns: tuple[Column, ...] | None  # what the target computes, where it is not the model's features
+    columns: tuple[Column, ...] | None  # the columns that the target computes, if they are not the model's features
     options: Options
     files: Files
 
@@ -37,12 +37,12 @@ class Deployment:
 
     @property
     def constant(self) -> float:
-        """What the target's scores lack; it moves no document."""
+        """The constant missing from the target's scores, which changes no ranking."""
         return writer(self.to).constant(self.written)
 
     @property
     def missing(self) -> str:
-        """What becomes of missing values in the target."""
+        """The treatment of missing values in the target."""
         return "zero" if writer(self.to).missing_is_zero else self.options.missing
 
 
@@ -54,7 +54,7 @@ def deployment(
     features: Any = None,
     shift: bool = False,
 ) -> Deployment:
-    """Write a model for a target; refuse what it cannot express."""
+    """Write a model for a target; raise if it cannot express the model."""
     served = model_of(model)
     parts = plain(served, missing, shift)
     check_takes(to, parts)

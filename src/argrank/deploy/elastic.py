@@ -1,7 +1,7 @@
 """Elasticsearch's own learning to rank (8.12 and later, not the plugin): a trained model for ``_ml/trained_models``.
 
-Trees only: ``lte`` in float64, ``default_left`` for missing. Scores as the definition that eland, Elastic's own
-converter, makes of the same model; no server was run.
+Trees only: ``lte`` in float64, ``default_left`` for missing. The definition scores like the one that eland, Elastic's
+own converter, writes for the same model; it was not run on a server.
 """
 
 from __future__ import annotations

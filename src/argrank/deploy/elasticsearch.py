@@ -1,6 +1,6 @@
 """The learning-to-rank plugins of Elasticsearch and OpenSearch: a feature set and a model, ready to be posted.
 
-Trees are ``model/xgboost+json``: ``x < split_condition`` in float32, NaN goes to ``missing``, other keys are refused.
+Trees are ``model/xgboost+json``: ``x < split_condition`` in float32, NaN goes to ``missing``, other keys are errors.
 Linear models are ``model/linear``; every normaliser is written as ``standard``, since ``min_max`` refuses a negative
 minimum and the arithmetic is the same. Both were compared with the plugins' own code.
 """
@@ -28,7 +28,7 @@ README = """\
 1. Make the store, once:            PUT _ltr
 2. Say what the features are:       POST _ltr/_featureset/{name}              with featureset.json
    Every feature needs its own query in "template"; match_all is a placeholder. Keep names and order.
-   Columns of categories (brand=acme) have theirs: they ask a keyword field.
+   Columns of categories (brand=acme) already have one, on a keyword field.
 3. Add the model:                   POST _ltr/_featureset/{name}/_createmodel with model.json
 4. Rescore with it:
    {{"rescore": {{"window_size": 100, "query": {{"rescore_query": {{"sltr": {{"params": {{"keywords": "..."}}, \
@@ -63,9 +63,9 @@ def write(plain: Plain, options: Options) -> Files:
 
 
 def query(options: Options, place: int) -> dict[str, Any]:
-    """Return the query of a column: 1 or 0 for a category, whether it matches or not; else a placeholder.
+    """Return the query of a column: 1 or 0 for a category; else a placeholder.
 
-    A plain term query scores nothing where it does not match, which some versions hand to the model as "missing".
+    A plain term query gives no score if it does not match, which some versions pass to the model as "missing".
     """
     if place not in options.terms:
         return {"match_all": {}}
@@ -77,13 +77,13 @@ def query(options: Options, place: int) -> dict[str, Any]:
 
 
 def weights(linear: Linear, options: Options) -> dict[str, float]:
-    """Return the weights by name; those of 0 are left out, as an absent feature weighs nothing."""
+    """Return the weights by name, without those of 0."""
     values = singles(linear.weights, "weights")
     return {name: value for name, value in zip(options.features, values, strict=True) if value != 0}
 
 
 def normalizers(linear: Linear, options: Options) -> dict[str, Any]:
-    """Return mean and deviation of every feature that weighs something."""
+    """Return mean and deviation of every feature with a nonzero weight."""
     columns = (singles(linear.weights, "weights"), singles(linear.shift, "shift"), singles(linear.scale, "scale"))
     return {
         name: {"standard": {"mean": mean, "standard_deviation": deviation}}

@@ -1,4 +1,4 @@
-"""Which columns a target is asked to compute, and what they are called."""
+"""The columns that a target computes, and their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argrank.errors import ModelError
 
 
 def with_numbers_alone(parts: Plain, served: Any, to: str) -> tuple[Plain, tuple[Column, ...] | None]:
-    """Return the parts on columns that are numbers, and those columns; None where the features are such already."""
+    """Return the parts on columns that are numbers, and those columns; None if the features already are."""
     texts = texts_of(served)
     categories = parts.categories
     if not (categories or texts):
@@ -26,9 +26,9 @@ def with_numbers_alone(parts: Plain, served: Any, to: str) -> tuple[Plain, tuple
         most = max(categories, key=lambda feature: len(categories[feature]))
         name = names_of(served.feature_names, None, parts.n_features)[most]
         raise ModelError(
-            f"column {name!r}: {to} knows numbers only, and columns of 0 and 1 cannot say what this model asks of "
+            f"column {name!r}: {to} supports only numbers, and columns of 0 and 1 cannot express this model's use of "
             f"{len(categories[most]):,} categories: {error}; train again with --target {to} (target={to!r}), which "
-            "makes such columns before it trains"
+            f"makes such columns before training"
         ) from error
 
 
@@ -41,7 +41,7 @@ def texts_of(served: Any) -> dict[int, tuple[str, ...]]:
 def options_of(
     name: str, names: tuple[str, ...], missing: str, served: Any, columns: tuple[Column, ...] | None
 ) -> Options:
-    """Return what a writer needs beside the parts; ``names`` are those of the model's features in the engine."""
+    """Return the options of a writer; ``names`` are those of the model's features in the engine."""
     texts = texts_of(served)
     if columns is None:
         return Options(name, names, missing, texts=texts)

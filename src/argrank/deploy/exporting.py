@@ -24,12 +24,12 @@ from argrank.errors import OptionError, shown
 
 RECORD = Path(__file__).with_name("proofs.json")  # what scripts/prove_targets.py found
 NOTHING_RUN = "Proof: argrank's simulation alone; no engine has scored such files."
-CANCELS = 1e-3  # of the spread of scores in a query: rounding in float32 moves ordinary linear models by 1e-5 or less
+CANCELS = 1e-3  # of the spread of scores in a query; float32 changes ordinary linear models by 1e-5 or less
 
 
 @dataclass(frozen=True)
 class Export:
-    """The files of a target by name, how their scores compare with argrank's, and what to know about them."""
+    """The files of a target by name, how their scores compare with argrank's, and notes."""
 
     to: str
     files: Files
@@ -38,7 +38,7 @@ class Export:
 
     @checked
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write the files into a folder, which is made if need be; each appears whole or not at all."""
+        """Write the files, each atomically, into a folder, which is created if necessary."""
         path = make_folder(folder)
         for name, content in self.files.items():
             with write_bytes(path / name) as stream:
@@ -71,11 +71,11 @@ def export(
     name : str
         The model's name in the engine.
     check : Dataset, optional
-        Rows to compare on, the test data say. Rows on, below and above all cuts are always compared.
+        Rows to compare on, for instance the test data. Rows on, below and above all cuts are always compared.
     missing : "as-trained" or "zero"
-        Where missing values go in trees: the way training gave them, or the way of 0.
+        How trees treat missing values: as in training, or as 0.
     features : list of str, optional
-        Names of the features in the engine, where the model has none or other ones.
+        Names of the features in the engine, if the model has none or different ones.
     shift : bool
         Add a constant to the trees, so that no score is below 0.
 
@@ -103,8 +103,8 @@ def export(
     said = notes(to, parts, missing, made.files)
     if misses is not None and misses.any():
         said.append(
-            f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be hit by {line.title}'s arithmetic: values "
-            f"within {misses.max():.1e} below them go the other way."
+            f"{np.count_nonzero(misses):,} of {len(misses):,} cuts cannot be expressed exactly in {line.title}'s "
+            f"arithmetic: values within {misses.max():.1e} below them take the other branch."
         )
     said += [*name_notes(made.options, to), *category_notes(made.options, to), *date_notes(served.dates, to)]
     if line.singles and parts.forest is not None and parity.rounded_reordered:
@@ -116,25 +116,25 @@ def export(
     if line.singles and parts.linear is not None and parity.relative > CANCELS:
         said.insert(
             0,
-            f"CAREFUL: sums in float32 move scores by up to {parity.relative:.2g} of their spread in a query, and "
+            f"CAREFUL: sums in float32 change scores by up to {parity.relative:.2g} of their spread in a query, and "
             f"reorder {parity.reordered} of {counted(parity.queries, 'query', 'queries')}: large terms of this model "
-            "cancel, as where features nearly repeat others. Train with regularisation (ridge=1 for regression, else a "
-            "smaller C), or take a target that computes in double: onnx, python.",
+            f"cancel, for instance of nearly equal features. Train with regularisation (ridge=1 for regression, else a "
+            "smaller C), or use a target that computes in double: onnx, python.",
         )
     return Export(to, made.files, parity, [*said, proof_of(to)])
 
 
 class Proof(NamedTuple):
-    """Who scored a target's files, and how the scores compare with the target's ``simulate``."""
+    """Which program scored a target's files, and how the scores compare with the target's ``simulate``."""
 
     by: str
     models: int
     rows: int
-    within: float  # of the largest score; 0 for the same bits
+    within: float  # relative to the largest score; 0 if bit-identical
 
     @property
     def sentence(self) -> str:
-        """What is printed with an export."""
+        """The sentence printed with an export."""
         how = "to the bit" if self.within == 0 else f"within {self.within:.0e} of the largest"
         return (
             f"Proof: {self.by} scored the files of {self.models} models; on {self.rows} rows the simulated scores are "
@@ -143,7 +143,7 @@ class Proof(NamedTuple):
 
 
 def recorded() -> dict[str, Proof]:
-    """Return what was run, by target."""
+    """Return the recorded proofs, by target."""
     return {name: Proof(**line) for name, line in json.loads(RECORD.read_text("utf-8")).items()}
 
 

@@ -1,4 +1,4 @@
-"""Tuned weights as text: a formula to read, or what is posted to a search engine."""
+"""Tuned weights as text: a readable formula, or requests for a search engine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def formula(weights: Mapping[str, float], normalisers: Mapping[str, str]) -> str
 
 
 def nearest_fusion(normalisers: Mapping[str, str], target: str) -> Fusion:
-    """Return how an engine does what weights were tuned for without it, or say that it cannot."""
+    """Return an engine's equivalent of weights that were tuned without an engine, or raise if there is none."""
     check_name("target", target, ENGINES)
     kinds = set(normalisers.values())
     if len(kinds) > 1:

@@ -1,4 +1,4 @@
-"""Models of other libraries as argrank models, which evaluate, report, explain and export."""
+"""Import models of other libraries as argrank models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from argrank.models.model import Model
 from argrank.models.tree import Tree
 from argrank.models.trees import TreesModel
 
-LARGEST = 1 << 30  # bytes; a file beyond this is refused unread
+LARGEST = 1 << 30  # bytes; larger files are not read
 TEXT_COST = 4.0  # bytes of memory for a byte of the lines of LightGBM and RankLib; JSON is counted as it is read
 
 
@@ -32,7 +32,7 @@ def import_model(path: str | os.PathLike[str], format: str | None = None) -> Mod
     """Read a model that XGBoost, LightGBM, CatBoost or RankLib saved; nothing in the file is executed.
 
     Scores are those of the library, without the constant that it adds to all documents (XGBoost's ``base_score``,
-    CatBoost's bias). All numbers are checked; what would score otherwise is refused with the reason.
+    CatBoost's bias). All numbers are checked; models that would score differently raise an error with the reason.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def import_model(path: str | os.PathLike[str], format: str | None = None) -> Mod
         XGBoost: ``save_model`` to .json or .ubj. LightGBM: ``save_model``. CatBoost: ``save_model(format="json")``.
         RankLib: its text, linear or trees.
     format : str, optional
-        "xgboost", "lightgbm", "catboost" or "ranklib"; by default the file's content tells.
+        "xgboost", "lightgbm", "catboost" or "ranklib"; by default detected from the contents.
     """
     if format is not None:
         check_name("format", format, READERS)
@@ -128,7 +128,7 @@ def _checked(number: int, tree: Tree, n_features: int) -> Tree:
 
 
 def _trees(forest: Forest, thresholds: Any, nan: bool) -> tuple[Tree, ...]:
-    """Return trees with float64 thresholds; NaN has its own way, or counts as 0 (RankLib)."""
+    """Return trees with float64 thresholds; NaN has its own branch, or counts as 0 (RankLib)."""
     doubles, trees = replace(forest, cut=thresholds), []
     for root in forest.roots.tolist():
         tree = tree_of(doubles, root)

@@ -51,7 +51,7 @@ def tree_of(forest: Forest, root: int) -> Tree:
 
 
 def seen(X: Floats) -> Floats:
-    """Return rows as LightGBM reads them: it takes numbers up to 1e-35 for 0."""
+    """Return rows as LightGBM reads them: numbers up to 1e-35 count as 0."""
     return np.where(np.abs(X) <= ZERO, 0.0, X)
 
 

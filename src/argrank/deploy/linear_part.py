@@ -1,4 +1,4 @@
-"""The linear parts of a model as one: a weight for each feature, and for each category that it asks for."""
+"""Merge the linear parts of a model into one: a weight for each feature, and for each category that it uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from argrank.models.tree import Tree
 
 
 class Way(NamedTuple):
-    """What happens to raw features before a part of a model sees them: the preparation first."""
+    """The transformation of raw features before a part of a model: preparation, then normaliser."""
 
     normaliser: Normaliser | None
     preparation: Preparation | None
@@ -27,7 +27,7 @@ class Way(NamedTuple):
 class Linear:
     """Score = sum of weight * (x - shift) / scale over columns; those of scale 0 have weight 0 and scale 1.
 
-    The columns are all features, a missing value being 0, and then perhaps some that tell of one category.
+    The columns are all features, with missing values as 0, followed by columns for single categories, if any.
     """
 
     weights: Floats
@@ -46,7 +46,7 @@ class Linear:
         return np.asarray(((values + np.abs(self.shift)) * (np.abs(self.weights) / self.scale)).sum(axis=1))
 
     def on(self, columns: Sequence[Column]) -> Linear:
-        """Return the same for other columns, in their order; what is left out weighs nothing."""
+        """Return the same for other columns, in their order; columns that are left out have weight 0."""
         place = {column: number for number, column in enumerate(self.columns)}
         rows = [place.get(column, -1) for column in columns]
         weights, shift, scale = (
@@ -56,7 +56,7 @@ class Linear:
 
 
 class OneLinear(NamedTuple):
-    """One linear part, what a missing value of a feature adds beyond 0, and the constant that both lack."""
+    """One linear part, the additional value of a missing feature, and the constant that both omit."""
 
     linear: Linear
     missing: dict[int, float]
@@ -64,7 +64,7 @@ class OneLinear(NamedTuple):
 
 
 def one_linear(parts: Sequence[tuple[float, Floats, Way]], n: int) -> OneLinear:
-    """Return one linear part of all; each column keeps the first normaliser that moves it."""
+    """Return one linear part of all; each column keeps the first normaliser that changes it."""
     derived = {column for _, _, way in parts for column in _columns(way, n)[n:] if column is not None}
     columns = (*(Column(feature) for feature in range(n)), *sorted(derived))
     spread = [_spread(part, columns) for part in parts]
@@ -96,7 +96,7 @@ class _Spread(NamedTuple):
 
 
 def _columns(way: Way, n: int) -> list[Column | None]:
-    """Return what a part's own columns are; None for those that tell where a value is missing, or are always 0."""
+    """Return a part's own columns; None for those that mark missing values, or are always 0."""
     if way.preparation is None:
         return [Column(feature) for feature in range(n)]
     made = zip(way.preparation.source.tolist(), way.preparation.code.tolist(), strict=True)
@@ -138,9 +138,9 @@ def _spread(part: tuple[float, Floats, Way], columns: Sequence[Column]) -> _Spre
 
 
 def linear_and_trees(found: OneLinear, n: int, sets: bool) -> tuple[Linear, list[Tree], float]:
-    """Return the linear part, trees for what it does not say itself, and the constant that all lack.
+    """Return the linear part, trees for what it cannot express, and the constant that all omit.
 
-    ``sets``: trees tell of categories, too.
+    With ``sets``, trees also express categories.
     """
     linear, constant = found.linear, found.constant
     wanted = [missing_tree(feature, value) for feature, value in sorted(found.missing.items())]
@@ -157,7 +157,7 @@ def linear_and_trees(found: OneLinear, n: int, sets: bool) -> tuple[Linear, list
 
 
 def missing_tree(feature: int, value: float) -> Tree:
-    """Return a tree that is a value where a feature is missing, else 0."""
+    """Return a tree with a value if a feature is missing, else 0."""
     most = float(np.finfo(np.float64).max)
     return Tree(
         np.array([feature]), np.array([most]), np.array([False]), np.array([2]), np.array([-1]), np.array([-2]),
@@ -166,6 +166,6 @@ def missing_tree(feature: int, value: float) -> Tree:
 
 
 def category_tree(column: Column, value: float) -> Tree:
-    """Return a tree that is a value for one category, else 0."""
+    """Return a tree with a value for one category, else 0."""
     tree = missing_tree(column.source, 0.0).with_values(np.array([value, 0.0]))
     return replace(tree, categories={0: np.array([column.category], np.int64)})

@@ -1,4 +1,4 @@
-"""A table of what an engine logged: a column for each feature, the score, perhaps qid and docid."""
+"""Read a table logged by an engine: a column for each feature, the score, perhaps qid and docid."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from argrank.errors import FormatError, shown
 
 
 class Logged(NamedTuple):
-    """Features as the model has them, texts by number; scores; and where each row is in the file."""
+    """The model's features, with texts as codes; scores; and the position of each row in the file."""
 
     X: Floats
     scores: Floats
@@ -79,7 +79,7 @@ class _Table(NamedTuple):
         return ["" if code < 0 else word for code, word in zip(column.codes, _spread(column), strict=True)]
 
     def place(self, row: int) -> str:
-        """Say where a row is."""
+        """Return the position of a row, as text."""
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
 
@@ -89,7 +89,7 @@ def _spread(column: Texts) -> list[str]:
 
 
 def read_logged(path: str | os.PathLike[str], served: Any, parts: Plain, names: tuple[str, ...]) -> Logged:
-    """Read a table as `ar.load` does; a feature with categories may be logged as such, or as columns of 0 and 1."""
+    """Read a table as `ar.load` does; a category may be logged as text, or as columns of 0 and 1."""
     if split_suffixes(path)[0] == ".jsonl":
         table = _responses(path)
     else:
@@ -114,7 +114,7 @@ def read_logged(path: str | os.PathLike[str], served: Any, parts: Plain, names: 
 
 
 def _responses(path: str | os.PathLike[str]) -> _Table:
-    """Return what an engine answered; columns that are empty in all of it are missing features."""
+    """Return an engine's responses; columns that are always empty are missing features."""
     import pyarrow as pa
 
     hits = read_responses(path)
@@ -168,7 +168,7 @@ def _decimal(table: _Table, names: Sequence[str]) -> str | None:
     frame = nw.from_native(pa.table(texts), eager_only=True)
     try:
         return "," if names and decimal_of(frame, names) == "," else None
-    except CellError:  # is told where the column is read
+    except CellError:  # reported when the column is read
         return None
 
 
@@ -180,7 +180,7 @@ def _feature(table: _Table, served: Any, parts: Plain, name: str, feature: int) 
         return table.numbers(name) if reference is None else table.days(name, reference)
     if name in table.columns:
         codes = {text: float(code) for code, text in enumerate(texts or ())}
-        codes = {str(code): float(code) for code in range(len(codes))} | codes  # engines of numbers log those
+        codes = {str(code): float(code) for code in range(len(codes))} | codes  # logged by engines without texts
         words = table.words(name)
         return np.array([codes.get(word, codes.get(word.removesuffix(".0"), np.nan)) for word in words], np.float64)
     categories, listed = parts.categories, shown(",".join(table.columns))

@@ -1,4 +1,4 @@
-"""What to know about a target before relying on a model there; printed with every export."""
+"""Notes on each target, printed with every export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argrank.deploy.plain import Plain
 
 LARGE = 20_000_000  # bytes
 MOST_TEXTS = 20  # of a feature that are listed
-TAKE_TEXTS = ("python", "vespa")  # targets that are given texts as they are
+TAKE_TEXTS = ("python", "vespa")  # targets that accept texts
 WRITES_TERMS = ("elastic", "elasticsearch", "opensearch", "solr")  # whose files define the columns of categories
 
 PLUGIN_MISSING = {
@@ -24,8 +24,8 @@ PLUGIN_MISSING = {
     ),
 }
 MODES = {
-    "as-trained": "This file sends missing values the way that training gave them.",
-    "zero": "This file sends missing values where 0 goes, which means the same in every version that knows 0 or NaN.",
+    "as-trained": "This file treats missing values as in training.",
+    "zero": "This file treats missing values as 0, which has the same result in every version.",
 }
 DEFAULT_QUERY = (
     "Safe in all versions: give every feature a query that always matches (function_score or script_score with a "
@@ -37,7 +37,7 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
     """Return the sentences for one export."""
     plugin, linear, trees = to in PLUGIN_MISSING, model.linear is not None, model.forest is not None
     rescores, size = plugin or to == "elastic", max(len(content) for content in files.values())
-    lifts = "; shift=True (--shift) lifts the scores of trees to 0 and above." if trees else "."
+    lifts = "; shift=True (--shift) shifts the scores of trees so that none is negative." if trees else "."
     folded = model.linear is not None and model.linear.normalises
     said = (
         (plugin and trees, f"{PLUGIN_MISSING.get(to)} {MODES[missing]}"),
@@ -47,8 +47,8 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
             "A missing feature is 0, and is normalised like any other value.",
         ),
         (rescores, f"Scores may be negative: documents of the rescore window can sink below others{lifts}"),
-        (rescores, "The queries of the features are yours: replace match_all, keep names and order."),
-        (to == "solr", "The queries of the features are yours: replace the constant, keep the names."),
+        (rescores, "You provide the queries of the features: replace match_all, keep names and order."),
+        (to == "solr", "You provide the queries of the features: replace the constant, keep the names."),
         (
             to == "solr" and trees and missing == "as-trained",
             'Missing branches need Solr 9.2 or later; missing="zero" writes a file for every version.',
@@ -59,13 +59,13 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
         ),
         (
             to == "ranklib" and folded,
-            "The normaliser is folded into the weights: scores lack a constant, which moves no document.",
+            "The normaliser is folded into the weights: scores omit a constant, which changes no ranking.",
         ),
         (
             to == "vespa",
-            "Written from Vespa's source, not run. Names of features have to be rank features of the schema.",
+            "Written from Vespa's source, not tested on Vespa. Names of features must be rank features of the schema.",
         ),
-        (to == "elastic", "Scores as eland's definition does, not run against a server: verify before use."),
+        (to == "elastic", "Scores like eland's definition; not tested on a server: verify before use."),
         (to == "xgboost", "Both search plugins read this file too, as model/xgboost+json+raw."),
         (
             to == "onnx" and trees,
@@ -80,7 +80,7 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
 
 
 def name_notes(options: Options, to: str) -> list[str]:
-    """Warn of names that readers of XGBoost's files take for numbers from 0 up, where these are others."""
+    """Warn of names such as f1, which readers of XGBoost's files take as feature numbers, if the numbers differ."""
     misread = [
         (i, name) for i, name in enumerate(options.features) if re.fullmatch("f[0-9]+", name) and name != f"f{i}"
     ]
@@ -94,7 +94,7 @@ def name_notes(options: Options, to: str) -> list[str]:
 
 
 def date_notes(dates: Dates, to: str) -> list[str]:
-    """Return for every feature that is a date what the target has to be given."""
+    """Return for every date feature the number that the target must receive."""
     return [
         f"{name} was a date in training; give {to} the number of days from it to {newest}: 0 on that day, 7 a week "
         "before, negative after it."
@@ -103,7 +103,7 @@ def date_notes(dates: Dates, to: str) -> list[str]:
 
 
 def category_notes(options: Options, to: str) -> list[str]:
-    """Return for every feature of categories what the engine has to be given."""
+    """Return for every categorical feature what the engine must receive."""
     found = []
     for feature, texts in options.texts.items():
         name = options.features[feature]
@@ -122,6 +122,6 @@ def category_notes(options: Options, to: str) -> list[str]:
         if to in WRITES_TERMS:
             how = f"their queries are written, on a keyword field {name!r}: features= (--features) names another field."
         else:
-            how = "whoever calls the model has to compute them."
-        found.append(f"{name} has categories: the model asks for {asks}; {how}")
+            how = "the caller of the model has to compute them."
+        found.append(f"{name} has categories: the model uses {asks}; {how}")
     return found

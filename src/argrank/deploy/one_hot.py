@@ -1,7 +1,7 @@
-"""Categories for engines whose models know numbers only: columns such as ``brand=acme``, always 0 or 1.
+"""Categories for engines that support only numbers: columns such as ``brand=acme``, always 0 or 1.
 
 A split by a set of categories becomes nested tests of such columns. Below a test the category is known, so that further
-splits by it vanish there; below all of them those categories are ruled out. Subtrees of the categories that go left
+splits by it are dropped there; below all of them those categories are excluded. Subtrees of the categories that go left
 are written once for each of them, without the splits that are decided: LightGBM sends the smaller half left.
 """
 
@@ -21,7 +21,7 @@ MOST_SPLITS = 200_000  # of a forest after unrolling: about 25 MB for the plugin
 
 
 class Column(NamedTuple):
-    """What an engine computes: a feature of the model, or whether that feature is a category."""
+    """A column that an engine computes: a feature of the model, or whether that feature is a category."""
 
     source: int
     category: int | None = None
@@ -38,7 +38,7 @@ def computed(X: Floats, columns: Sequence[Column] | None) -> Floats:
 
 
 class NotByNumbersError(ModelError):
-    """Columns of 0 and 1 cannot say what a model asks of categories."""
+    """Columns of 0 and 1 cannot express a model's splits by category."""
 
 
 def columns_for(n_features: int, categories: Mapping[int, Sequence[int]]) -> tuple[Column, ...]:
@@ -62,7 +62,9 @@ def unrolled(forest: Forest, columns: Sequence[Column]) -> Forest:
         feature, left, right = int(forest.feature[node]), int(forest.left[node]), int(forest.right[node])
         if node not in forest.members:
             if Column(feature) not in place:
-                raise NotByNumbersError("a split asks whether it is missing, which is not told from a rare category")
+                raise NotByNumbersError(
+                    "a split depends on whether it is missing, which cannot be distinguished from a rare category"
+                )
             here = builder.node(place[Column(feature)], float(forest.cut[node]), bool(forest.nan_left[node]))
             builder.join(here, copy(left, known, ruled_out, depth + 1), copy(right, known, ruled_out, depth + 1))
             return here

@@ -1,8 +1,8 @@
 """ONNX: a graph with the input ``features`` (float [N, D]) and the output ``score`` (float [N, 1]).
 
 Trees are one TreeEnsembleRegressor (BRANCH_LEQ, float32 cuts). A set of categories is a chain of BRANCH_EQ whose true
-branches meet in one node, as runtimes know it from converters of LightGBM. Linear parts, and probabilities from several
-sums of trees, are computed in double inside. Needs the package onnx to write; onnxruntime runs the files in the tests.
+branches meet in one node, as in LightGBM's converters. Linear parts, and probabilities from several sums of trees, are
+computed in double inside. Needs the package onnx to write; onnxruntime runs the files in the tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from argrank.models.forest import Builder, Forest
 
 OPSETS = {"": 13, "ai.onnx.ml": 3}
 IR_VERSION = 8
-#: What a TreeEnsembleRegressor says of every node and of every leaf.
+#: The attributes of a TreeEnsembleRegressor's nodes and leaves.
 NODE_COLUMNS = (
     "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_values", "nodes_modes", "nodes_truenodeids",
     "nodes_falsenodeids", "nodes_missing_value_tracks_true",

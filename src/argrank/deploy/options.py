@@ -1,4 +1,4 @@
-"""What a writer needs beside the model, and how numbers and names are written."""
+"""Options of writers, and the writing of numbers and names."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from argrank.errors import ModelError, OptionError, shown
 
 
 class Term(NamedTuple):
-    """A column that is 1 where a field has a value, else 0."""
+    """A column that is 1 if a field has a value, else 0."""
 
     field: str
     value: str
 
     @property
     def name(self) -> str:
-        """What the column is called."""
+        """The name of the column."""
         return f"{self.field}={self.value}"
 
 
 @dataclass(frozen=True)
 class Options:
-    """The model's name in the engine, the names of the columns it takes, and what becomes of missing values."""
+    """The model's name in the engine, the names of its columns, and the treatment of missing values."""
 
     name: str
     features: tuple[str, ...]
     missing: str = "as-trained"
-    terms: Mapping[int, Term] = field(default_factory=dict)  # the columns that tell of one category
+    terms: Mapping[int, Term] = field(default_factory=dict)  # the columns of single categories
     texts: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # of features by category, their numbers' names
 
 
 Files = dict[str, bytes]
-Missing = Literal["as-trained", "zero"]  # what a missing value may be taken for
+Missing = Literal["as-trained", "zero"]  # treatments of missing values
 
 
 def singles(values: NDArray[Any], what: str) -> list[float]:
-    """Return numbers as float32; those beyond its range are refused."""
+    """Return numbers as float32; raise for those beyond its range."""
     with np.errstate(over="ignore"):
         rounded = np.asarray(values, np.float64).astype(np.float32)
     if not np.isfinite(rounded).all():
@@ -66,7 +66,7 @@ def from_json(files: Mapping[str, bytes], name: str = "model.json") -> Any:
 def names_of(model_names: Sequence[str] | None, given: Any, n_features: int) -> tuple[str, ...]:
     """Return one name for each feature: the given ones, the model's, or feature_1, feature_2 and so on.
 
-    Not f1 and f2: XGBoost counts f0, f1, …, and so do those who read its files (eland, whatever a file calls them).
+    Not f1 and f2: XGBoost counts f0, f1, …, and so do readers of its files (eland ignores the names in a file).
     """
     if given is None:
         made_up = (f"feature_{i}" for i in range(1, n_features + 1))
@@ -78,7 +78,7 @@ def names_of(model_names: Sequence[str] | None, given: Any, n_features: int) -> 
 
 
 def check_names(names: Sequence[str], target: str) -> None:
-    """Refuse empty and repeated names, which no engine can tell apart, and such with a NUL, where many end."""
+    """Raise for empty and repeated names, and for names with a NUL, which truncates names in many engines."""
     ended = next((name for name in names if "\0" in name), None)
     if ended is not None:
         raise ModelError(f"{target}: expected names of features without NUL, got {shown(ended)}; give features=[…]")

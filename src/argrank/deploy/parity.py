@@ -1,9 +1,9 @@
-"""Is the deployed score the trained score? Rows are scored from the written files with the target's arithmetic.
+"""Compare deployed with trained scores: rows are scored from the written files with the target's arithmetic.
 
-Two differences are told apart: what rounding the features to float32 does to argrank's own scores, and what the
-target's comparisons and sums do beyond that. An exchanged pair counts as rounding where its scores differ by no more
-than 8 * 2^-24 of the numbers that are summed, and what adding the same leaves in float32 is off: thousands of trees
-round more than a few.
+Two differences are separated: the effect of rounding the features to float32 on argrank's own scores, and the effect of
+the target's comparisons and sums beyond that. A swapped pair counts as rounding if its scores differ by no more than 8
+* 2^-24 of the summed numbers plus the error of adding the same leaves in float32: thousands of trees round more than a
+few.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Parity:
     """How the target's scores compare with argrank's.
 
     ``largest`` is the greatest absolute difference, ``relative`` the same as a share of the spread of scores in its
-    query, ``reordered`` the number of queries whose order changes. ``rounded_*`` say the same of argrank's own scores
-    for features rounded to float32. ``measure_*`` are mean ndcg@10, None for rows without judgements. ``on_cuts`` is
-    the largest difference on rows that argrank made: on, just below and just above cuts, zeros, missing.
+    query, ``reordered`` the number of queries whose order changes. ``rounded_*`` are the same for argrank's own scores
+    of features rounded to float32. ``measure_*`` are mean ndcg@10, None for rows without judgements. ``on_cuts`` is the
+    largest difference on generated rows: on, just below and just above cuts, zeros, missing.
     """
 
     rows: int
@@ -58,12 +58,12 @@ class Parity:
 
     @property
     def holds(self) -> bool:
-        """Whether no query is reordered beyond rounding, and no made row is scored otherwise."""
+        """Whether no query is reordered beyond rounding, and no generated row is scored differently."""
         return self.reordered_beyond_rounding == 0 and not self.on_cuts_beyond_rounding
 
     @property
     def keeps_order(self) -> bool:
-        """Whether it holds, and no query of the check data is reordered, whatever the cause."""
+        """Whether it holds, and no query of the check data is reordered for any reason."""
         return self.holds and (not self.on_data or self.reordered == 0)
 
     def lines(self) -> list[str]:
@@ -99,11 +99,11 @@ def compare(
     reachable: NDArray[np.bool_] | None,
     singles: bool,
 ) -> Parity:
-    """Return the parity on the rows of ``check`` (or on made rows), and on made rows in any case.
+    """Return the parity on the rows of ``check`` (or on generated rows), and always on generated rows.
 
-    ``seen`` gives the rows as the engine reads them, where it does not take them as they are; ``reachable`` tells
-    which cuts its arithmetic can express: rows are made only there, and the notes describe the others. ``singles``:
-    whether the engine keeps features as float32, so that argrank's scores of rounded features are what to reach.
+    ``seen`` gives the rows as the engine reads them, if it changes them; ``reachable`` marks the cuts that its
+    arithmetic can express: rows are generated only there, and the notes describe the others. With ``singles`` the
+    engine stores features as float32, so that the reference is argrank's scores of rounded features.
     """
     made = seen(made_rows(plain, reachable))
 
@@ -153,9 +153,9 @@ def _mean(scores: Floats, check: Dataset) -> float:
 
 
 def own_scores(model: Any, plain: Plain, missing: str, X: Any) -> Floats:
-    """Return argrank's scores; missing values are 0 where the target makes them so."""
+    """Return argrank's scores; with missing values as 0 if the target treats them so."""
     if (plain.linear is not None and not plain.fills) or missing == "zero":
-        kept = list(plain.categories)  # a missing category is none of them
+        kept = list(plain.categories)  # a missing category matches none
         X = np.where(np.isnan(X) & ~np.isin(np.arange(X.shape[1]), kept), X.dtype.type(0), X)
     if isinstance(model, StumpsModel):
         return _stump_scores(model, X)
@@ -177,7 +177,7 @@ def made_rows(plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int =
         scale, shift = plain.linear.scale[: plain.n_features], plain.linear.shift[: plain.n_features]
         rows = (rows * scale + shift).astype(np.float32)
     if plain.forest is not None and len(plain.forest.cut):
-        usable = np.abs(plain.forest.cut) < GREATEST  # beyond it no float32 is left to be told apart
+        usable = np.abs(plain.forest.cut) < GREATEST  # beyond it there is no further float32
         finite = np.flatnonzero(usable if reachable is None else usable & reachable)
         for feature in np.unique(plain.forest.feature[finite]).tolist():
             own = plain.forest.cut[finite][plain.forest.feature[finite] == feature]
@@ -195,14 +195,14 @@ def made_rows(plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int =
         rows[-1] = np.nan
     rows[-2] = 0.0
     for feature, categories in plain.categories.items():
-        known = [*categories, 0, categories[-1] + 1]  # with one that no split asks for
+        known = [*categories, 0, categories[-1] + 1]  # and one that no split uses
         rows[:, feature] = random.choice(np.array(known, np.float32), n)
         rows[random.random(n) < 0.1, feature] = np.nan
     return rows.astype(np.float64)
 
 
 def _dense(X: Any) -> NDArray[Any]:
-    """Return the features in their own type: argrank scores float32 data as float32 data."""
+    """Return the features in their own dtype: argrank scores float32 data as float32."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
@@ -224,7 +224,7 @@ def _reordered(before: Floats, after: Floats) -> bool:
 
 
 def _rounding(plain: Plain, X: Floats, constant: float, share: float) -> Floats:
-    """Return for every row how far rounding may move its score, or apart from another that is off as much."""
+    """Return for every row how far rounding may change its score."""
     if plain.forest is None or plain.classes is not None:
         return share * (plain.magnitudes(X) + abs(constant))
     leaves = plain.forest.leaves(X.astype(np.float32))
@@ -232,12 +232,12 @@ def _rounding(plain: Plain, X: Floats, constant: float, share: float) -> Floats:
 
 
 def _beyond(before: Floats, after: Floats, allowed: Floats) -> bool:
-    """Tell whether a pair is exchanged whose scores in argrank differ by more than is allowed for rounding."""
+    """Tell whether a pair is swapped whose scores in argrank differ by more than rounding allows."""
     if not _reordered(before, after):
         return False
     order = np.argsort(-after, kind="stable")
     ranked, slack = before[order], allowed[order]
-    # a document above which a better one (by argrank) stands lower: compare with the best of those below
+    # compare each document with the best (by argrank) of those ranked below it
     best_below = np.maximum.accumulate(ranked[::-1])[::-1]
     suspects = np.flatnonzero(best_below > ranked + slack)
     for place in suspects.tolist():

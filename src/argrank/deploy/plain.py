@@ -1,8 +1,9 @@
 """What writers are, and what they see of a model: one weight for each feature, and trees that split raw features.
 
-Kinds of model end here. Normalisers and preparations of trees vanish into the cuts and the ways of missing values;
-linear parts of a sum become one, in the units of the first normaliser, as engines that sum in float32 need the
-features shifted before they are weighed. What a linear part makes of missing values, beyond 0, becomes a tree.
+All kinds of model are converted to it. Normalisers and preparations of trees are folded into the cuts and the branches
+of missing values; linear parts of a sum become one, in the units of the first normaliser, because engines that sum in
+float32 need the features shifted before they are multiplied. The effect of missing values in a linear part becomes a
+tree.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from argrank.models.trees import TreesModel
 class Classes:
     """How several sums of trees become one score: the expected gain of the label, by its probabilities.
 
-    Tree i belongs to sum i modulo their number; each has its slope times the linear part, too.
+    Tree i belongs to sum i modulo their number; each sum also has its slope times the linear part.
     """
 
     link: str  # "multi-class" or "ordinal"
@@ -58,18 +59,18 @@ class Classes:
 class Plain:
     """A model for writers: a linear part, trees with float32 cuts (and with float64 cuts), or both.
 
-    Where there are classes, the trees do not add up to the score: they are several sums.
+    With classes, the trees form several sums instead of the score.
     """
 
     n_features: int
     linear: Linear | None
     forest: Forest | None
     doubles: Forest | None  # the same trees with cuts for engines that compare float64
-    constant: float  # what the parts' sum lacks; it moves no document
+    constant: float  # constant missing from the parts' sum; it changes no ranking
     trained_with_missing: bool
     classes: Classes | None = None
-    fills: bool = False  # whether the linear part, with the trees, says what a missing value counts
-    only_fills: bool = False  # whether that is all that the trees say
+    fills: bool = False  # whether the linear part, with the trees, handles missing values
+    only_fills: bool = False  # whether the trees serve only that purpose
 
     @property
     def categories(self) -> dict[int, list[int]]:
@@ -96,27 +97,27 @@ class Plain:
 
     @property
     def n_summed(self) -> int:
-        """How many numbers are summed to a score."""
+        """The number of terms of a score."""
         return (0 if self.linear is None else len(self.linear.weights)) + (
             0 if self.forest is None else len(self.forest.roots)
         )
 
     def magnitudes(self, X: Floats, leaves: Integers | None = None) -> Floats:
-        """Return for every row how large the numbers are that are summed to its score; its leaves may be given."""
+        """Return for every row the sum of the absolute terms of its score; its leaves may be given."""
         total = np.zeros(len(X))
         if self.linear is not None:
             total += self.linear.magnitudes(X) * (1.0 if self.classes is None else np.abs(self.classes.slopes).max())
         if self.forest is not None:
             total += self.forest.magnitudes(self.forest.leaves(X.astype(np.float32)) if leaves is None else leaves)
-        if self.classes is not None:  # a score moves by no more than a sum does times the range of the gains
+        if self.classes is not None:  # a score changes by at most the change of a sum times the range of the gains
             total = total * np.ptp(self.classes.gains) + np.abs(self.classes.gains).max()
         return total
 
 
 def plain(model: Any, missing: str, shift: bool = False, sets: bool = False) -> Plain:
-    """Return the parts of a model, or refuse it with the reason and the remedy.
+    """Return the parts of a model, or raise with the reason and a remedy.
 
-    ``sets``: what a linear part says of categories is said by trees, for targets that know sets of them.
+    With ``sets``, a linear part's categories become trees, for targets that support sets of categories.
     """
     linear: list[tuple[float, Floats, Way]] = []
     trees: list[tuple[Tree, Way]] = []
@@ -124,8 +125,8 @@ def plain(model: Any, missing: str, shift: bool = False, sets: bool = False) -> 
     for weight, part, way in _parts(model):
         if way.normaliser is not None and way.normaliser.needs_queries:
             raise ModelError(
-                f"this model normalises within queries ({way.normaliser.name}), which no engine can do: a document is "
-                'scored alone; train with normalise="standard" or "minmax"'
+                f"this model normalises within queries ({way.normaliser.name}), which no engine can do, because "
+                'documents are scored independently; train with normalise="standard" or "minmax"'
             )
         if isinstance(part, LinearModel):
             linear.append((weight, part.weights, way))
@@ -142,7 +143,7 @@ def plain(model: Any, missing: str, shift: bool = False, sets: bool = False) -> 
             if part.weights is not None:
                 linear.append((1.0, part.weights, way))
             slopes = np.zeros(part.n_outputs) if part.slopes is None else part.slopes
-            # ordinal trees of a single label have a sum all the same, and so a second probability, which has no gain
+            # ordinal trees of a single label also have a sum, and so a second probability, with gain 0
             n_chances = part.n_outputs + (part.link == "ordinal")
             classes = Classes(part.link, np.pad(part.gains, (0, n_chances - len(part.gains))), slopes)
         else:
@@ -172,7 +173,7 @@ def plain(model: Any, missing: str, shift: bool = False, sets: bool = False) -> 
 def _lifted(
     trees: Sequence[tuple[Tree, Way]], classes: Classes | None
 ) -> tuple[list[tuple[Tree, Way]], Classes | None, float]:
-    """Return trees and classes of which no score is below 0, and the constant that was added."""
+    """Return trees and classes shifted so that no score is negative, and the constant added."""
     if classes is not None:
         lift = max(0.0, -float(classes.gains.min()))
         return list(trees), replace(classes, gains=classes.gains + lift), lift
@@ -200,22 +201,22 @@ def _refusal(model: Any) -> str:
     kind = model.kind if isinstance(model, StoredModel) else type(model).__name__
     if kind == "kernel":
         return (
-            f"a kernel model ({model.kernel.name}) compares documents with support vectors, which no target can say; "
+            f"a kernel model ({model.kernel.name}) compares documents with support vectors, which no target supports; "
             'train with kernel="linear", or a linear or boosted ranker'
         )
     if kind == "tree-classes":
         return (
-            "a model of kind 'tree-classes' turns several sums of trees into probabilities, which no target can say as "
-            "part of a sum; export it alone to onnx or python, or blend mart or lambda-mart instead"
+            "a model of kind 'tree-classes' turns several sums of trees into probabilities, which no target supports "
+            "as part of a sum; export it alone to onnx or python, or blend mart or lambda-mart instead"
         )
     reasons = {
         "factors": "scores pairs of users and items by their factors",
         "slots": "matches documents with slots",
         "ensemble": "holds scikit-learn objects",
     }
-    reason = reasons.get(kind, "is no argrank model")
-    advice = "targets take linear models, trees, stumps and their sums: train rank-svm, mart or lambda-mart, say"
-    return f"a model of kind {kind!r} {reason}, which no target can say yet; {advice}"
+    reason = reasons.get(kind, "is not an argrank model")
+    advice = "targets accept linear models, trees, stumps and their sums: train for example rank-svm or lambda-mart"
+    return f"a model of kind {kind!r} {reason}, which no target supports yet; {advice}"
 
 
 def _stumps(model: StumpsModel, weight: float) -> Iterator[Tree]:
@@ -228,7 +229,7 @@ def _stumps(model: StumpsModel, weight: float) -> Iterator[Tree]:
 
 @runtime_checkable
 class Writes(Protocol):
-    """What the simplest writer has: a module or an object with two functions."""
+    """The simplest writer: a module or an object with two functions."""
 
     def write(self, plain: Plain, options: Options, /) -> Files:
         """Return the files by name."""
@@ -241,12 +242,12 @@ class Writes(Protocol):
 
 @dataclass(frozen=True)
 class Writer:
-    """The two functions of a target, and what sets its scores apart where something does."""
+    """The two functions of a target, and further differences of its scores."""
 
     write: Callable[[Plain, Options], Files]
     simulate: Callable[[Files, Options, Floats], Floats]
-    constant: Callable[[Plain], float] = lambda plain: plain.constant  # what the written scores lack
+    constant: Callable[[Plain], float] = lambda plain: plain.constant  # the constant that the written scores omit
     seen: Callable[[Floats], Floats] = lambda X: X  # the rows as the engine reads them
-    misses: Callable[[Plain], Floats | None] = lambda plain: None  # how far each cut is from what the engine can test
-    missing_is_zero: bool = False  # whatever was asked for
+    misses: Callable[[Plain], Floats | None] = lambda plain: None  # distance of each cut from the engine's nearest
+    missing_is_zero: bool = False  # overrides the option
     any_order: bool = False  # whether it adds trees in float32 in an order that is not simulated

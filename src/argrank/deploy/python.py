@@ -1,4 +1,4 @@
-"""One Python file without imports but ``math``: for small services, for review, and as the plainest statement of all.
+"""One Python file that imports only ``math``: for small services and for review.
 
 Scores are argrank's own, in float64; missing values are NaN, None or absent from the dictionary.
 """
@@ -149,7 +149,7 @@ def _trees(forest: Forest) -> list[str]:
 
 
 def simulate(files: Mapping[str, bytes], options: Options, X: Floats) -> Floats:
-    """Score rows from what the file says, without running it."""
+    """Score rows from the contents of the file, without running it."""
     said = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in ast.parse(files["model.py"]).body

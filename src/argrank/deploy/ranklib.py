@@ -1,8 +1,8 @@
 """RankLib's text: Coordinate Ascent for linear models, LambdaMART for trees; feature 1 is the first one.
 
-RankLib has no normaliser and no missing values. A normaliser is folded into the weights, which costs nothing as it
-sums in float64; the constant that it leaves moves no document. Trees compare ``x <= threshold`` in float32. Compared
-with RankLib's own code, whole.
+RankLib has no normaliser and no missing values. A normaliser is folded into the weights, without loss as it sums in
+float64; the remaining constant changes no ranking. Trees compare ``x <= threshold`` in float32. Tested against
+RankLib's own code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Features by number, 1 first:
 
 
 def write(plain: Plain, options: Options) -> Files:
-    """Return the model and what its feature numbers mean."""
+    """Return the model and the names of its feature numbers."""
     if plain.linear is not None:
         weights = plain.linear.weights / plain.linear.scale
         singles(weights, "weights")
@@ -37,7 +37,7 @@ def write(plain: Plain, options: Options) -> Files:
         if plain.trained_with_missing and options.missing == "as-trained":
             raise ModelError(
                 "these trees were trained with missing values and RankLib has none: a missing feature is 0 there; "
-                'give missing="zero" if that is meant'
+                'give missing="zero" if that is intended'
             )
         thresholds, values = cuts.writable(plain.forest.cut).tolist(), singles(plain.forest.value, "leaves")
         text = ensemble_text(plain.forest, thresholds, values)
@@ -46,7 +46,7 @@ def write(plain: Plain, options: Options) -> Files:
 
 
 def constant(plain: Plain) -> float:
-    """Return what the folded weights lack: the same for every document."""
+    """Return the constant that the folded weights omit."""
     if plain.linear is None:
         return plain.constant
     return plain.constant - float((plain.linear.weights / plain.linear.scale * plain.linear.shift).sum())

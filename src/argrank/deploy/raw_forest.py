@@ -1,4 +1,4 @@
-"""Trees in flat arrays that split raw features; normalisers and preparations vanish into cuts and ways of NaN."""
+"""Trees in flat arrays that split raw features, with normalisers and preparations folded into the cuts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from argrank.deploy.splits import nan_sides
 from argrank.models.forest import Forest
 from argrank.models.tree import Tree
 
-KEPT, GONE = -2, -3  # beside the codes of columns that a preparation makes: raw ones, and raw ones that are always 0
+KEPT, GONE = -2, -3  # in addition to codes of derived columns: raw columns, and raw columns that are always 0
 
 
 def forests(trees: Sequence[tuple[Tree, Way]], missing: str) -> tuple[Forest, Forest]:
@@ -62,10 +62,10 @@ def forests(trees: Sequence[tuple[Tree, Way]], missing: str) -> tuple[Forest, Fo
 
 
 def on_raw_columns(forest: Forest, preparation: Preparation, own: NDArray[np.bool_]) -> Forest:
-    """Return a forest whose own nodes split raw features, no more what a preparation made of them.
+    """Return a forest whose nodes split raw features instead of prepared ones.
 
-    A column that tells of a category becomes a split by that category, one that tells where a value is missing sends
-    all values left. A missing value goes the way of what it was filled with.
+    A split of a category's column becomes a split by that category; a split of a column that marks missing values sends
+    all values left. A missing value takes the branch of its replacement.
     """
     n, kind = preparation.n_raw, forest.cut.dtype.type
     sources = np.concatenate((np.arange(n), preparation.source))

@@ -1,4 +1,4 @@
-"""The engines that models can go to: what each can express, and what was proved of it."""
+"""The export targets, and what each can express."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERYTHING = (*SUMS, "classes")
 
 
 class Target(NamedTuple):
-    """One line of the registry."""
+    """An entry of the registry."""
 
     home: str | Writer  # the writer, or the module below argrank.deploy that has it as WRITER
     title: str
@@ -31,7 +31,7 @@ class Target(NamedTuple):
 
     @property
     def sets(self) -> bool:
-        """Whether a split can ask for one of several categories, so that training leaves texts as they are."""
+        """Whether a split can test for several categories, so that training keeps texts."""
         return self.prepare == "auto"
 
 
@@ -67,9 +67,9 @@ def register_target(
     singles: bool = True,
     prepare: Prepare = "one-hot",
 ) -> None:
-    """Add a target of your own to `ar.export` and ``argrank export``.
+    """Register your own target for `ar.export` and ``argrank export``.
 
-    Another package does the same by an entry point of the group ``argrank.targets``.
+    Another package can do the same with an entry point of the group ``argrank.targets``.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def register_target(
         Has ``write(plain, options) -> files`` and ``simulate(files, options, X) -> scores``; where the engine's
         arithmetic differs from ours in more than that, an ``argrank.deploy.plain.Writer`` says how.
     title : str, optional
-        What lists of targets call it; by default its name.
+        Title in lists of targets; by default its name.
     takes : tuple of str
         Of "linear", "trees", "sum", "classes": what it can express.
     singles : bool
         Whether the engine compares and keeps features as float32.
     prepare : "auto", "zero", "one-hot", …
-        How training prepares missing values and texts for it; "auto" says that splits can ask for sets of categories.
+        How training prepares missing values and texts for it; "auto" means that splits can test for sets of categories.
     """
     if not isinstance(writer, Writer | Writes):
         raise OptionError(f"target {name!r}: expected a writer with write and simulate, got {shown(writer)}")
@@ -98,7 +98,7 @@ def register_target(
 
 @checked
 def targets(model: Any = None) -> dict[str, str]:
-    """Return the targets of `ar.export` with what each can express; of a model, those that it can go to, and how.
+    """Return the targets of `ar.export` with what each can express; for a model, its possible targets, and how.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def targets(model: Any = None) -> dict[str, str]:
 
 
 def _by_numbers(parts: Plain, served: Any) -> str | None:
-    """Say how targets whose models know numbers only are given categories; None where they cannot be."""
+    """Return how categories are given to targets that support only numbers; None if they cannot be."""
     try:
         columns = with_numbers_alone(parts, served, "")[1] or ()
     except ModelError:
@@ -135,7 +135,7 @@ def _by_numbers(parts: Plain, served: Any) -> str | None:
 
 
 def _about_missing(name: str, parts: Plain) -> str:
-    return '; missing values as 0 alone (missing="zero")' if name == "ranklib" and parts.trained_with_missing else ""
+    return '; missing values only as 0 (missing="zero")' if name == "ranklib" and parts.trained_with_missing else ""
 
 
 def blend_families(name: str) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def blend_families(name: str) -> tuple[str, ...]:
 
 
 def fitted_to(ranker: Any, name: str) -> Any:
-    """Return a ranker that keeps to what a target can express; refuse before training what cannot be exported."""
+    """Return a ranker whose models a target can express; raise before training if there is none."""
     early_refusal(name, ranker)
     parameters = ranker.get_params(deep=False)
     if "target" in parameters:
@@ -156,7 +156,7 @@ def fitted_to(ranker: Any, name: str) -> Any:
 
 
 def early_refusal(name: str, ranker: Any) -> None:
-    """Refuse before training what could not be exported after it."""
+    """Raise before training if the model could not be exported."""
     from argrank.data.prepare.normalise import normaliser
     from argrank.rankers.base_ranker import BaseRanker
     from argrank.rankers.boosted.trees.mcrank import McRank
@@ -165,10 +165,10 @@ def early_refusal(name: str, ranker: Any) -> None:
     normalise = parameters.get("normalise")
     if normalise is not None and normaliser(normalise).needs_queries:
         raise ModelError(
-            f"{name} scores a document alone and cannot normalise within queries ({normalise}); "
+            f"{name} scores documents independently and cannot normalise within queries ({normalise}); "
             'train with normalise="standard" or "minmax"'
         )
-    if "target" in parameters or not isinstance(ranker, BaseRanker):  # auto keeps to what the target takes
+    if "target" in parameters or not isinstance(ranker, BaseRanker):  # auto chooses members that the target supports
         return
     kind = "trees" if ranker.compares else "linear"
     if isinstance(ranker, McRank):
@@ -180,7 +180,7 @@ def early_refusal(name: str, ranker: Any) -> None:
 
 
 def sentence(model: Any) -> str:
-    """Say where a model can go, for those who have just trained it."""
+    """Return the sentence about a new model's targets."""
     names = targets(model)
     if names:
         return f"It can go to {', '.join(names)}: argrank export."
@@ -192,13 +192,13 @@ def sentence(model: Any) -> str:
 
 
 def writer(name: str) -> Writer:
-    """Return what writes and simulates a target."""
+    """Return the writer of a target."""
     home = TARGETS[name].home
     return cast(Writer, imported(f"{home}:WRITER", "argrank.deploy")) if isinstance(home, str) else home
 
 
 def check_takes(name: str, model: Plain) -> None:
-    """Refuse what a target cannot express, and say what can."""
+    """Raise if a target cannot express a model, and name those that can."""
     if model.kind not in TARGETS[name].takes:
         raise ModelError(_cannot(name, "filled" if model.only_fills else model.kind))
 
@@ -210,7 +210,7 @@ def _cannot(name: str, kind: str, advice: str | None = None) -> str:
         "trees": ("trees", ""),
         "sum": ("trees with a linear part", ', or blend trees alone (family="trees")'),
         "filled": (
-            "what missing values count in this linear model (medians and flags)",
+            "the missing values of this linear model (medians and flags)",
             f", or train with --target {name} (target={name!r}), where they are 0",
         ),
         "classes": ("probabilities from several sums of trees (mcrank)", ", or train mart or lambda-mart"),

@@ -1,7 +1,8 @@
-"""Models for engines that keep features as float32: rounding a feature never sends a row the other way.
+"""Models for engines that store features as float32: rounding a feature never changes a row's branch.
 
-A threshold half-way between 3.014 and 3.016 is the value 3.015 itself, and float32 moves that across it. So thresholds
-go to where one float32 ends and the next begins: ``x <= t`` and ``float32(x) <= t`` are then the same for every x.
+A threshold half-way between 3.014 and 3.016 is the value 3.015 itself, which float32 rounds to the other side. So
+thresholds are moved to the borders between float32 numbers: ``x <= t`` and ``float32(x) <= t`` are then the same for
+every x.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from argrank.models.symmetric import SymmetricTrees
 from argrank.models.tree_classes import TreeClassesModel
 from argrank.models.trees import TreesModel
 
-SLACK = 4  # last places by which LightGBM may put a threshold above the middle of two values
+SLACK = 4  # units in the last place by which LightGBM's threshold may exceed the middle of two values
 
 
 def suited(model: Model, target: str) -> Model:
-    """Return the model as the target can keep to it: with thresholds between float32 numbers, where it has those."""
+    """Return the model for the target: with thresholds between float32 numbers, if the target uses float32."""
     return between_singles(model) if TARGETS[target].singles else model
 
 
 def between_singles(model: Model) -> Model:
     """Return a model whose scores of raw features do not depend on whether these are rounded to float32 first."""
-    if model.normaliser is not None:  # what is compared is not what is rounded
+    if model.normaliser is not None:  # compared values are not the rounded ones
         return model
     if isinstance(model, SumModel):
         return replace(model, members=tuple(between_singles(member) for member in model.members))
     if isinstance(model, StumpsModel):
         return replace(model, thresholds=_between(model.thresholds))
     if isinstance(model, SymmetricTrees):
-        numeric = ~np.isin(model.features, list(model.codes))  # a category is asked by a number of its own
+        numeric = ~np.isin(model.features, list(model.codes))  # categories are compared by their own numbers
         return replace(model, cuts=np.where(numeric, _between(model.cuts.ravel()).reshape(numeric.shape), model.cuts))
     if isinstance(model, TreesModel | TreeClassesModel):
         ends = np.cumsum([len(tree.threshold) for tree in model.trees])[:-1]

@@ -1,7 +1,7 @@
 """Solr's learning to rank: a feature store and a model store.
 
-Solr tests ``x <= threshold + 1e-6`` in float32, so thresholds are inverted exactly. Of trees it wants all numbers as
-texts, of linear models the weights as numbers. Compared with Solr's own classes.
+Solr tests ``x <= threshold + 1e-6`` in float32, so thresholds are inverted exactly. For trees it needs all numbers as
+texts, for linear models the weights as numbers. Tested against Solr's own classes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ README = """\
 1. Say what the features are:   curl -XPUT 'http://localhost:8983/solr/COLLECTION/schema/feature-store' \
 --data-binary @features.json -H 'Content-type:application/json'
    Every feature needs its own query in "params"; the constant is a placeholder. Keep the names.
-   Columns of categories (brand=acme) have theirs: they filter by a string field.
+   Columns of categories (brand=acme) already have one, which filters by a string field.
 2. Add the model:               curl -XPUT 'http://localhost:8983/solr/COLLECTION/schema/model-store' \
 --data-binary @model.json -H 'Content-type:application/json'
 3. Rescore with it:             rq={{!ltr model={name} reRankDocs=100}}
@@ -52,7 +52,7 @@ def write(plain: Plain, options: Options) -> Files:
 
 
 def misses(plain: Plain) -> Floats | None:
-    """Return how far below every cut Solr's test is, 0 where some threshold plus 1e-6 hits it exactly."""
+    """Return how far below every cut Solr's test is, 0 if some threshold plus 1e-6 equals it exactly."""
     if plain.forest is None:
         return None
     cut = cuts.writable(plain.forest.cut)

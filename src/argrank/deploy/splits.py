@@ -1,7 +1,7 @@
-"""Trees whose every split by number is a ``<=``: LightGBM's "zero is missing" becomes a chain of splits.
+"""Trees in which every numeric split is a ``<=``: LightGBM's "zero is missing" becomes a chain of splits.
 
-Such a split sends some runs of values left and the others right. With one border it stays as it is; with more it
-becomes a chain, whose subtrees are repeated. Splits by category stay as they are.
+Such a split sends some runs of values left and the others right. With one border it is unchanged; with more it becomes
+a chain, whose subtrees are repeated. Splits by category are unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def plain_splits(tree: Tree) -> Tree:
     leaves: list[int] = []
 
     def copy(child: int) -> int:
-        """Copy what hangs below a child of the old tree; return its new number."""
+        """Copy the subtree below a child of the old tree; return its new number."""
         if child < 0:
             leaves.append(~child)
             return -len(leaves)
@@ -48,7 +48,9 @@ def plain_splits(tree: Tree) -> Tree:
             if child in tree.categories:
                 categories[here] = tree.categories[child]
             if len(nodes) > len(tree.feature) + MOST_NEW:
-                raise ModelError(f"a tree takes 0 for missing at more splits than {MOST_NEW} splits by number can say")
+                raise ModelError(
+                    f"a tree treats 0 as missing at too many splits to express with {MOST_NEW} further splits"
+                )
             if parent >= 0:
                 children[parent][1] = here
             else:
@@ -77,7 +79,7 @@ def plain_splits(tree: Tree) -> Tree:
 
 
 def needs_chains(tree: Tree) -> bool:
-    """Tell whether a split may be more than one border of numbers."""
+    """Tell whether a split may have more than one border."""
     return bool((tree.missing == 1).any())
 
 

@@ -1,4 +1,4 @@
-"""Logged features and scores of an engine against what the model gives there."""
+"""Compare an engine's logged scores with the model's scores of the logged features."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from argrank.deploy.plain import Plain, plain
 from argrank.deploy.registry import TARGETS, model_of, writer
 from argrank.errors import OptionError, check_choice, shown
 
-TOLERANCE = 4 * ROUNDING  # of the numbers that are summed, as the parity of an export has it
-FEW_ROWS = 1000  # on which every feature is tried
+TOLERANCE = 4 * ROUNDING  # relative to the summed numbers, as in the parity of an export
+FEW_ROWS = 1000  # rows on which every feature is tried
 MOST_NAMED = 20
 
 Score = Callable[[NDArray[Any]], Floats]
@@ -30,11 +30,11 @@ Score = Callable[[NDArray[Any]], Floats]
 
 @dataclass(frozen=True)
 class Verification:
-    """How far logged scores are off, and what the log can tell.
+    """Differences of logged scores, and which features the log can check.
 
     ``largest`` is the greatest absolute difference, ``relative`` the greatest one as a share of the numbers that are
-    summed to its score, which is what the tolerance is about. ``idle`` are features that the model uses, but whose
-    values make no difference in this log: errors there do not show.
+    summed to its score, to which the tolerance applies. ``idle`` are features that the model uses, but whose values do
+    not affect scores in this log, so that errors in them are not detected.
     """
 
     largest: float
@@ -57,10 +57,10 @@ def verify(
 ) -> Verification:
     """Compare a table of logged features and scores with the model; columns are found by name.
 
-    ``to`` is the target whose arithmetic counts; without it, argrank's own scores do, of the features as logged or
-    rounded to float32, whichever are nearer. Where it is not known in which order numbers are added, which is so then
-    and for ONNX, the tolerance allows for any: 2^-24 for each number that is summed, and 1.9e-6 at least. Texts may be
-    logged as such, or as the columns that the target computes.
+    ``to`` is the target whose arithmetic is used; without it, argrank's own scores are, of the features as logged or
+    rounded to float32, whichever are nearer. If the order of additions is unknown (then, and for ONNX), the tolerance
+    allows for any order: 2^-24 per summed number, and at least 1.9e-6. Texts may be logged as text, or as the columns
+    that the target computes.
     """
     if tolerance is not None and (not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf):
         raise OptionError(f"tolerance: expected a number from 0 up, got {shown(tolerance)}")
@@ -107,7 +107,7 @@ def verify(
 
 
 def _nearer(served: Any, parts: Plain, missing: str, logged: Logged) -> tuple[Score, str]:
-    """Return argrank's own scores, of features as they are or as float32, and say which and why."""
+    """Return argrank's own scores, of features as logged or as float32, with a sentence on which and why."""
 
     def doubles(X: NDArray[Any]) -> Floats:
         return own_scores(served, parts, missing, X)
@@ -123,12 +123,12 @@ def _nearer(served: Any, parts: Plain, missing: str, logged: Logged) -> tuple[Sc
     if np.array_equal(doubles(logged.X), singles(logged.X)):
         return doubles, f"{begin}; rounding them to float32 would change nothing."
     if off(singles) < off(doubles):
-        return singles, f"{begin}, rounded to float32 as most engines have them: they are nearer than without rounding."
-    return doubles, f"{begin} as they are: they are nearer than rounded to float32."
+        return singles, f"{begin}, rounded to float32 as in most engines: these are nearer than without rounding."
+    return doubles, f"{begin}, not rounded: these are nearer than rounded to float32."
 
 
 def _exercised(score: Score, X: Floats, used: list[int]) -> set[int]:
-    """Return the features of which other values of the log, each row having those of the row before, move a score."""
+    """Return the features that change a score if each row gets the value of the row before."""
     found: set[int] = set()
     for rows in (X[:FEW_ROWS], X):
         own = score(rows)

@@ -1,8 +1,8 @@
-"""Vespa: a rank profile with a linear expression, and trees as LightGBM's JSON beside it.
+"""Vespa: a rank profile with a linear expression, and trees as LightGBM's JSON.
 
 Vespa's importer turns a split into ``feature < threshold`` though LightGBM means ``<=``, so thresholds are moved up by
-one float32; it takes ``default_left`` for NaN. Categories are texts there: ``feature in ["acme", "zenith"]``. Written
-from Vespa's source; not run.
+one float32; it uses ``default_left`` for NaN. Categories are texts there: ``feature in ["acme", "zenith"]``. Written
+from Vespa's source; not tested on Vespa.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def write(plain: Plain, options: Options) -> Files:
 
 
 def _terms(linear: Linear, options: Options, fills: bool) -> list[str]:
-    """Return the terms; a missing value is 0 where trees add what it counts."""
+    """Return the terms; a missing value is 0 if trees add its value."""
     columns = (linear.weights.tolist(), linear.shift.tolist(), linear.scale.tolist())
     return [
         f"{_digits(weight)} * (({f'if (isNan({name}), 0.0, {name})' if fills else name} - {_digits(shift)}) / "
@@ -67,7 +67,7 @@ def _terms(linear: Linear, options: Options, fills: bool) -> list[str]:
 
 
 def _digits(value: float) -> str:
-    """Return a number; those below 0 in parentheses, so that no two signs meet."""
+    """Return a number, in parentheses if it is negative."""
     return repr(value) if value >= 0 else f"({value!r})"
 
 

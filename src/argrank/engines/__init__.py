@@ -1,4 +1,4 @@
-"""The risk: data and an objective become a value and a gradient in the weights of a linear model."""
+"""The risk: value and gradient of an objective on data, as functions of the weights of a linear model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 Result = TypeVar("Result")
 
-#: What linear rankers learn from.
+#: Data that linear rankers accept.
 Data = Dataset | DistributedDataset
 
 AnyRisk = LocalRisk | PartitionedRisk
@@ -42,19 +42,19 @@ def is_distributed(data: Any) -> bool:
 
 
 def make_risk(data: Data, objective: Objective, n_jobs: int | None = None) -> AnyRisk:
-    """Return the risk of an objective on data, by the engine that fits the data: threads here, or a cluster."""
+    """Return the risk of an objective on data, on local threads or on a cluster, depending on the data."""
     return data.risk(objective) if isinstance(data, DistributedDataset) else LocalRisk(data, objective, n_jobs)
 
 
 def map_blocks(data: Data, function: Callable[[Dataset], Result], n_jobs: int | None = None) -> list[Result]:
-    """Apply a function to all blocks of queries, wherever they are, and return what it gives in their order."""
+    """Apply a function to all blocks of queries, local or on a cluster, and return the results in block order."""
     if isinstance(data, DistributedDataset):
         return data.map_blocks(function)
     return _map_blocks(data, block_borders(data.indptr), function, n_jobs)
 
 
 def over_features(data: Data, function: Callable[[Any], Result], n_jobs: int | None = None) -> list[Result]:
-    """Apply a function to the features of all blocks of queries, and return what it gives in their order."""
+    """Apply a function to the features of all blocks of queries, and return the results in block order."""
     if isinstance(data, DistributedDataset):
         return data.over_features(function)
     cuts = data.indptr[block_borders(data.indptr)].tolist()

@@ -1,9 +1,9 @@
-"""What runs on a worker: pure tasks on one partition, with a cache that any of them can do without.
+"""Code that runs on a worker: pure tasks on one partition, with an optional cache.
 
-A vector of scores is known by a number, and lives here. Its recipe says how to make it, of weights or of other vectors,
-with the same operations in the same order as on one machine, so that a worker which has just taken over a partition
-makes the same bits. Recipes grow with a fit, so a task brings only those of vectors that are nowhere yet. A worker that
-lacks others answers that they are missing, and is asked again with all recipes.
+A vector of scores has a number and is stored on the workers. Its recipe says how to compute it, from weights or from
+other vectors, with the same operations in the same order as on one machine, so that a worker which takes over a
+partition computes bit-identical values. Recipes grow during a fit, so a task includes only those of vectors that no
+worker has yet. A worker that lacks others reports that they are missing, and gets the task again with all recipes.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.objectives.objective import Objective, query_weights
 
-#: On a worker: what is known of a partition in a fit, by the fit and the number of the partition.
+#: On a worker: the state of a partition in a fit, by the fit and the number of the partition.
 _CACHE: dict[tuple[str, int], State] = {}
 
-#: The last fits that are over: a task of one of them that comes late leaves nothing behind.
+#: The last finished fits, so that a late task of one of them stores nothing.
 _OVER: collections.deque[str] = collections.deque(maxlen=1000)
 
 
@@ -52,9 +52,9 @@ class Placement(NamedTuple):
 
 
 class Part:
-    """A partition on a worker. It travels as the call that made it: another worker opens the file itself.
+    """A partition on a worker. It is pickled as the call that made it: another worker opens the file itself.
 
-    Wherever it is made, when data are placed or when a worker takes over, the code there must be the client's.
+    Wherever it is made, when data is placed or when a worker takes over, the worker must run the client's code.
     """
 
     def __init__(self, how: Placement, load: Callable[..., Dataset], *arguments: Any) -> None:
@@ -66,7 +66,7 @@ class Part:
         return Part, self._made_by
 
     def __sizeof__(self) -> int:
-        """Return the bytes of the worker's own memory: what is mapped lies on the disk and comes back by itself."""
+        """Return the bytes of the worker's own memory, without mapped files."""
         X = self.data._any_features
         return (0 if is_mapped(X) else size_of_features(X)) + self.data.y.nbytes + object.__sizeof__(self)
 
@@ -80,7 +80,7 @@ class Recipe(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """An objective of a fit: its number, itself, and the total by which queries' weights become shares."""
+    """An objective of a fit: its number, the objective, and the total weight of the queries."""
 
     number: int
     objective: Objective
@@ -97,12 +97,12 @@ class Task:
     do: Callable[..., Any]
     arguments: tuple[Any, ...]
     recipes: Mapping[int, Recipe] = field(default_factory=dict)
-    held: frozenset[int] = frozenset()  # vectors to keep where they have to be made
-    dropped: tuple[int, ...] = ()  # vectors that nobody needs any more
+    held: frozenset[int] = frozenset()  # vectors to store if they have to be computed
+    dropped: tuple[int, ...] = ()  # vectors that are no longer needed
 
 
 class Answer(NamedTuple):
-    """What a task found, or that vectors are missing; the CPU seconds it took."""
+    """The result of a task, or that vectors are missing; and the CPU seconds it took."""
 
     found: Any
     missing: bool
@@ -110,19 +110,19 @@ class Answer(NamedTuple):
 
 
 class _MissingError(Exception):
-    """A vector that is not here, and whose recipe did not come along."""
+    """A vector that is neither stored nor has a recipe in the task."""
 
 
 def work(part: Part, task: Task) -> Answer:
-    """Do a task."""
-    begin = time.thread_time()  # blocks are worked on in this thread
+    """Run a task."""
+    begin = time.thread_time()  # blocks are processed in this thread
     key = (task.fit, task.part)
     state = _CACHE.get(key)
     if state is None or state.data is not part.data:
         state = _CACHE[key] = State(part.data, task.borders, part.gives_back)
     for number in task.dropped:
         state.vectors.pop(number, None)
-    with state.lock:  # after an interruption a task may still run when the next one comes
+    with state.lock:  # after an interruption a task may still run when the next one arrives
         state.recipes, state.held = task.recipes, task.held
         try:
             found, missing = task.do(state, *task.arguments), False
@@ -134,14 +134,14 @@ def work(part: Part, task: Task) -> Answer:
 
 
 def forget(fit: str) -> None:
-    """Drop all that is cached for a fit that is over."""
+    """Drop everything cached for a finished fit."""
     _OVER.append(fit)
     for key in [key for key in _CACHE if key[0] == fit]:
         _CACHE.pop(key, None)
 
 
 def over_blocks(part: Part, borders: tuple[int, ...], function: Callable[[Dataset], Any]) -> list[Any]:
-    """Return what a function gives for the blocks of a partition."""
+    """Return the results of a function for the blocks of a partition."""
     return map_blocks(part.data, borders, function, 1, part.gives_back)
 
 
@@ -156,7 +156,7 @@ class State:
         self._judges: dict[int, Judge] = {}
         self._point: tuple[int, bytes, Point] | None = None
 
-    # ---- what a task may ask ------------------------------------------------------------------------------------
+    # ---- tasks ---------------------------------------------------------------------------------------------------
 
     def at_weights(self, asked: Asked, weights: Floats, together: bool) -> tuple[list[float], list[Floats]]:
         """Return the blocks' shares of the risk and its gradient at weights."""
@@ -211,7 +211,7 @@ class State:
         return judge
 
     def _vector(self, number: int) -> Floats:
-        """Return a vector, made by its recipe where it is not here; others made on the way go when they have served."""
+        """Return a vector, computed by its recipe if it is not stored; intermediate ones are dropped after use."""
         if number in self.vectors:
             return self.vectors[number]
         order = list(self._order(number))
@@ -232,7 +232,7 @@ class State:
         return made[number] if number in made else self.vectors[number]
 
     def _order(self, number: int) -> Iterator[int]:
-        """Yield the vectors that have to be made, each after those it is made of."""
+        """Yield the vectors that have to be computed, each after those it depends on."""
         waiting, done = [number], set()
         while waiting:
             one = waiting[-1]
@@ -274,7 +274,7 @@ _MAKERS: dict[str, Callable[..., Floats]] = {
 
 
 def _added(gradients: list[Floats], together: bool) -> list[Floats]:
-    """Return gradients as they are, or their sum, where there are too many to send each."""
+    """Return gradients as they are, or their sum if there are too many to send."""
     if not together:
         return gradients
     total = np.zeros_like(gradients[0])
@@ -284,7 +284,7 @@ def _added(gradients: list[Floats], together: bool) -> list[Floats]:
 
 
 def size_of(found: Any) -> int:
-    """Return the bytes of what is sent, about."""
+    """Return the approximate bytes of what is sent."""
     if isinstance(found, np.ndarray):
         return found.nbytes
     if isinstance(found, Mapping):
@@ -295,18 +295,18 @@ def size_of(found: Any) -> int:
 
 
 def of_data(part: Part, function: Callable[[Dataset], Any]) -> Any:
-    """Return what a function makes of a partition."""
+    """Return the result of a function on a partition."""
     return function(part.data)
 
 
 def kind_of(part: Part, function: Callable[[Dataset], Any]) -> tuple[tuple[int, ...], Any]:
-    """Return shape and type of what a function makes of a partition."""
+    """Return shape and dtype of the result of a function on a partition."""
     made = function(part.data)
     return made.shape, made.dtype
 
 
 def scaled(part: Part, scaling: Normaliser) -> Dataset:
-    """Return a partition with features that a normaliser scales where they are used."""
+    """Return a partition with features that a normaliser scales on access."""
     return part.data._but(X=ScaledRows(part.data.X, scaling))
 
 

@@ -18,12 +18,12 @@ from argrank.errors import ClusterError, OptionError, shown, warn
 
 LIBRARIES = 400e6  # bytes of a worker before it has data: Python, Dask, argrank, compiled code
 BYTES_A_ROW = 110.0  # of the vectors of a fit, see "What it costs" in the guide
-MAPPED_SHARE = 0.3  # of a worker's limit, from which mapped pages are given back as soon as they have been used
+MAPPED_SHARE = 0.3  # share of a worker's limit above which mapped pages are released right after use
 
 
 @runtime_checkable
 class Cluster(Protocol):
-    """What is used of a client of Dask."""
+    """The used interface of a Dask client."""
 
     run: Any
     map: Any
@@ -31,7 +31,7 @@ class Cluster(Protocol):
 
 
 def check_versions(client: Any) -> None:
-    """Raise where a worker has another argrank than the client; warn where it has another NumPy or numba."""
+    """Raise if a worker has another argrank than the client; warn if it has another NumPy or numba."""
     if not isinstance(client, Cluster):
         raise OptionError(f"client: expected a dask.distributed.Client, got {shown(client)}")
     here, found = stamp(), client.run(stamp, on_error="return")
@@ -46,13 +46,13 @@ def check_versions(client: Any) -> None:
     unlike = {worker: one.libraries for worker, one in found.items() if one.libraries != here.libraries}
     if unlike:
         listing = "; ".join(f"{what} on {worker}" for worker, what in sorted(unlike.items()))
-        warn(f"{here.libraries} here, {listing}: bits may differ")
+        warn(f"{here.libraries} here, {listing}: results may differ by rounding")
 
 
 def fits_in_limits(client: Any, n_bytes: int, n_rows: int) -> bool:
-    """Compare the workers' shares of a pack with their memory limits; raise where a fit cannot work.
+    """Compare the workers' shares of a pack with their memory limits; raise if a fit cannot work.
 
-    Return True where mapped pages have to be given back at once, since Dask counts them as the worker's memory.
+    Return True if mapped pages have to be released at once, since Dask counts them as the worker's memory.
     """
     workers = client.scheduler_info(n_workers=-1)["workers"]
     n_threads = max(1, sum(one["nthreads"] for one in workers.values()))
@@ -74,7 +74,7 @@ def fits_in_limits(client: Any, n_bytes: int, n_rows: int) -> bool:
 
 @contextlib.contextmanager
 def heard(client: Any) -> Iterator[None]:
-    """Turn what Dask raises when the scheduler is gone into a ClusterError."""
+    """Convert Dask's errors about a lost scheduler into a ClusterError."""
     try:
         yield
     except (OSError, CancelledError) as error:
@@ -82,8 +82,8 @@ def heard(client: Any) -> Iterator[None]:
         if not lost and client.status == "running":
             raise
         raise ClusterError(
-            f"lost the scheduler {_address(client)}: {error or type(error).__name__}; start it and its workers again; "
-            "a fit with a checkpoint goes on from there"
+            f"lost the scheduler {_address(client)}: {error or type(error).__name__}; start it and its workers "
+            f"again; a fit with a checkpoint continues from there"
         ) from error
 
 
@@ -92,7 +92,7 @@ def _address(client: Any) -> str:
 
 
 class Stamp(NamedTuple):
-    """Versions by which bits may differ; ``code`` is the SHA-256 of all of argrank's modules, altered ones included."""
+    """Versions that may change results; ``code`` is the SHA-256 of all of argrank's modules, altered ones included."""
 
     argrank: str
     code: str
@@ -101,18 +101,18 @@ class Stamp(NamedTuple):
 
     @property
     def own(self) -> tuple[str, str]:
-        """What has to be the same everywhere."""
+        """What must be the same everywhere."""
         return self.argrank, self.code
 
     @property
     def libraries(self) -> str:
-        """What may make other roundings."""
+        """Libraries that may round differently."""
         return f"NumPy {self.numpy}, numba {self.numba}"
 
 
 @functools.cache
 def stamp() -> Stamp:
-    """Return that of this process."""
+    """Return the stamp of this process."""
     folder, code = Path(__file__).parents[1], hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         code.update(path.relative_to(folder).as_posix().encode())
@@ -130,6 +130,6 @@ def check_stamp(client: Stamp) -> None:
 
 
 def named(one: Stamp, client: Stamp | None = None) -> str:
-    """Return a version in words."""
+    """Return a version as text."""
     altered = client is not None and one.argrank == client.argrank
     return f"argrank {one.argrank} {'with altered modules ' if altered else ''}({one.code[:8]})"

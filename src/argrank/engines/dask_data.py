@@ -23,17 +23,17 @@ from argrank.engines.dask_frames import datasets_of, refuse_split
 from argrank.engines.partitioned import Partitioned
 from argrank.errors import ClusterError
 
-PER_THREAD = 1  # partitions for every thread of the workers: a pass is a round trip, and every task adds to it
+PER_THREAD = 1  # partitions per worker thread: few, as every task adds to the time of a round trip
 MOST_BYTES = 2 << 30  # of a partition
-LOOK = 5.0  # seconds after which it looks whether there still are workers
-PATIENCE = 60.0  # seconds that work waits while there is no worker at all
+LOOK = 5.0  # seconds between checks for workers
+PATIENCE = 60.0  # seconds to wait while there is no worker
 
 
 class DistributedDataset(Partitioned):
     """Judged query–document pairs in partitions on the workers of a Dask cluster; rankers fit it like a Dataset.
 
-    Make one by ``read`` or ``from_dask``. A partition is a run of whole blocks of queries, so that a fit has the same
-    bits on any number of partitions as on one machine. ``traffic`` counts round trips, seconds and bytes.
+    Make one by ``read`` or ``from_dask``. A partition is a run of whole blocks of queries, so that a fit is
+    bit-identical on any number of partitions and on one machine. ``traffic`` counts round trips, seconds and bytes.
     """
 
     @classmethod
@@ -43,8 +43,8 @@ class DistributedDataset(Partitioned):
     ) -> DistributedDataset:
         """Return the data of a pack, whose folder all workers see under the same path.
 
-        Workers open their parts of the files themselves, and again where one takes over from another. Their argrank
-        must be this one, and their memory limits must have room for a fit: both are compared first.
+        Workers open their parts of the files themselves, and again when one takes over from another. They must run the
+        same argrank, and their memory limits must suffice for a fit: both are checked first.
         """
         opened = Pack(pack)
         with heard(client):
@@ -79,8 +79,8 @@ class DistributedDataset(Partitioned):
     def from_dask(cls, frame: Any, client: Any, *, qid: str = "qid", label: str = "label") -> DistributedDataset:
         """Return the data of a Dask data frame: a column of query ids, one of labels, and features.
 
-        Rows are brought together by query, and keep their order within a query. Blocks are cut in every partition by
-        itself, so that bits depend on the partitions; a pack does not have that.
+        Rows are brought together by query, and keep their order within a query. Blocks are cut separately in every
+        partition, so results depend on the partitions by rounding, unlike with a pack.
         """
         with heard(client):
             check_versions(client)
@@ -105,7 +105,7 @@ class DistributedDataset(Partitioned):
 
     @staticmethod
     def placed(client: Any, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the partitions as futures, made by calls, which are made again where a worker is lost."""
+        """Return the partitions as futures of calls, which are repeated if a worker is lost."""
         columns = [list(column) for column in zip(*calls, strict=True)]
         with heard(client):
             futures: list[Any] = client.map(_part.Part, *columns, pure=False, retries=3, key="argrank-partition")
@@ -121,7 +121,7 @@ class DistributedDataset(Partitioned):
         return futures
 
     def asked(self, function: Callable[..., Any], arguments: Sequence[Any]) -> dict[int, Any]:
-        """Ask the workers that hold the partitions, past the scheduler's graph of tasks."""
+        """Call the workers that hold the partitions directly, bypassing the scheduler's task graph."""
         with heard(self.client):
             return ask_holders(self.client, function, self._parts, arguments)
 
@@ -131,7 +131,7 @@ class DistributedDataset(Partitioned):
             return {worker for own in self.client.who_has(self._parts).values() for worker in own}
 
     def arrays(self, function: Callable[[Dataset], Any]) -> Any:
-        """Return what a function makes of every partition as a Dask array, cut where partitions are."""
+        """Return a function's results on all partitions as a Dask array with a chunk per partition."""
         import dask
         import dask.array as da
 
@@ -141,19 +141,19 @@ class DistributedDataset(Partitioned):
         return da.concatenate(arrays)
 
     def forget(self, fit: str) -> None:
-        """Let the workers drop what they keep for a fit; it does not wait for them."""
+        """Let the workers drop the state of a fit, without waiting for them."""
         if self.client.status == "running":
             self.client.loop.add_callback(_drop, self.client, fit)
 
     def gathered(self, calls: list[Any]) -> list[Any]:
-        """Return the results of calls; raise where no worker is left to make them."""
+        """Return the results of calls; raise if no worker is left."""
         with heard(self.client):
             return self._gathered(calls)
 
     def _gathered(self, calls: list[Any]) -> list[Any]:
         from distributed.scheduler import KilledWorker
 
-        seen = time.monotonic()  # when there was a worker
+        seen = time.monotonic()  # when a worker was last seen
         while not self._done(calls):
             if self.client.scheduler_info(n_workers=-1)["workers"]:
                 seen = time.monotonic()
@@ -167,7 +167,7 @@ class DistributedDataset(Partitioned):
             found: list[Any] = self.client.gather(calls)
         except KilledWorker as error:
             raise ClusterError(
-                f"a partition brought down several workers, probably out of memory: {error}; expected workers "
+                f"a partition crashed several workers, probably out of memory: {error}; expected workers "
                 "with a higher memory_limit, or more workers on other machines"
             ) from error
         return found
@@ -184,7 +184,7 @@ class DistributedDataset(Partitioned):
 
 
 async def _drop(client: Any, fit: str) -> None:
-    """Let all workers forget a fit; one that is gone has nothing to forget."""
+    """Let all workers forget a fit; lost workers are ignored."""
     with contextlib.suppress(OSError):
         await client.run(_part.forget, fit, on_error="ignore")
 
@@ -215,13 +215,13 @@ def _relative(borders: Integers, cuts: Integers) -> list[tuple[int, ...]]:
 def ask_holders(
     client: Any, function: Callable[..., Any], parts: Sequence[Any], arguments: Sequence[Any]
 ) -> dict[int, Any]:
-    """Return ``function(partition, argument)`` by the partition's number, without those that brought no answer.
+    """Return ``function(partition, argument)`` by the partition's number, without those that did not answer.
 
     A task is a message to the scheduler, one to the worker, one back each way, and another round to fetch the result,
-    each of which may wait for a batch. ``Client.run`` is one message there and one back, a few milliseconds and not
-    ten, but knows nothing of lost workers: what it does not bring back has to be asked for by tasks.
+    each of which may wait for a batch. ``Client.run`` is one message in each direction, a few milliseconds instead of
+    ten, but does not handle lost workers: missing results have to be requested by tasks.
     """
-    holders = client.who_has(parts)  # each time: to look for a worker that is gone would take half a minute
+    holders = client.who_has(parts)  # looked up each time: contacting a lost worker would take half a minute
     calls: dict[str, dict[int, tuple[Any, Any]]] = {}
     for number, (part, argument) in enumerate(zip(parts, arguments, strict=True)):
         if holders.get(part.key):

@@ -1,4 +1,4 @@
-"""Dask data frames become Datasets of whole queries, one a partition, on the workers."""
+"""Convert Dask data frames to Datasets of whole queries, one per partition, on the workers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from argrank.data.categories import align, union
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, InputTypeError, shown
 
-ORDER = "argrank_row"  # the number of a partition and of a row in it: the order in which rows came
+ORDER = "argrank_row"  # numbers of the partition and of the row in it: the original order of rows
 
 
 def datasets_of(
     frame: Any, client: Any, qid: str, label: str
 ) -> tuple[list[Any], list[dict[str, Any]], dict[str, tuple[str, ...]] | None]:
-    """Return the Datasets of a frame, as futures, what is known of each, and their categories; queries are whole."""
+    """Return the Datasets of a frame, as futures, facts about each, and their categories; queries are not split."""
     _check_frame(frame, qid, label)
-    # hashes alone decide where a row goes, so that a query cannot end in two places
+    # the hash decides where a row goes, so that a query is not split
     together = frame.map_partitions(_numbered, qid, label, meta=_numbered(frame._meta, qid, label)).shuffle(on="qid")
     made = client.map(_dataset, client.compute(together.to_delayed()), pure=False, retries=3)
     facts = client.gather(client.map(_facts, made, pure=False, retries=3))
@@ -31,7 +31,7 @@ def datasets_of(
     if dated is not None:
         raise InputError(f"frame: column {dated!r}: expected numbers, got dates, which need all rows; give days")
     categories = union(one["categories"] for one in facts) or None
-    if any(one["categories"] != categories for one in facts):  # each has seen its own rows alone
+    if any(one["categories"] != categories for one in facts):  # each partition knows only its own rows
         made = client.map(_recoded, made, [categories] * len(made), pure=False, retries=3)
     return made, facts, categories
 
@@ -55,7 +55,7 @@ def _check_frame(frame: Any, qid: str, label: str) -> None:
 
 
 def _recoded(data: Dataset, categories: dict[str, tuple[str, ...]]) -> Dataset:
-    """Return a Dataset whose texts have the numbers that they have in all partitions."""
+    """Return a Dataset with the category codes of all partitions."""
     lacking = [name for name in categories if name not in (data.categories or {})]
     if lacking:
         raise InputError(f"frame: column {lacking[0]!r}: expected texts in every partition, got numbers in one")
@@ -64,7 +64,7 @@ def _recoded(data: Dataset, categories: dict[str, tuple[str, ...]]) -> Dataset:
 
 
 def refuse_split(query_ids: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return the ids of all partitions; raise where a query is in two of them."""
+    """Return the ids of all partitions; raise if a query is in two of them."""
     seen: dict[Any, int] = {}
     for number, own in enumerate(query_ids):
         for one in own.tolist():
@@ -93,7 +93,7 @@ def _dataset(frame: Any) -> Dataset | None:
 
 
 def _facts(data: Dataset | None) -> dict[str, Any] | None:
-    """Return what the client has to know of a Dataset."""
+    """Return the facts about a Dataset that the client needs."""
     if data is None:
         return None
     names = ("indptr", "query_ids", "query_weight", "n_features", "feature_names", "categories", "is_sparse")

@@ -1,7 +1,7 @@
-"""The risk: how every engine adds it up from blocks of queries, in their order, and the engine of threads here.
+"""The risk as a sum over blocks of queries, in block order, and the engine for local threads.
 
-Borders of blocks depend on the data alone (``data.grouping``). Whoever adds up what the blocks give, in their order,
-gets the same bits on any number of threads, processes and machines.
+The borders of blocks depend only on the data (``data.grouping``). Adding the blocks' results in block order is
+bit-identical on any number of threads, processes and machines.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ Result = TypeVar("Result")
 
 
 class SummedRisk(ABC):
-    """The risk of a linear model as a sum over blocks; an engine says where the blocks are worked on.
+    """The risk of a linear model as a sum over blocks; an engine decides where the blocks are processed.
 
-    Vectors of scores are the engine's own: they can be added, subtracted and scaled, and live where the rows are.
+    Vectors of scores are of the engine's own type: they can be added, subtracted and scaled, and are stored with the
+    rows.
     """
 
     n_queries: int
@@ -51,11 +52,11 @@ class SummedRisk(ABC):
 
     @property
     def n_passes(self) -> float:
-        """How often the features were gone through; one product, forth or back, is half a pass."""
+        """Number of passes over the features; one product, forward or backward, is half a pass."""
         return self._products / 2
 
     def go_on(self, n_passes: float, seconds: float) -> None:
-        """Go on counting passes and seconds from what another process had counted."""
+        """Continue counting passes and seconds from another process's counts."""
         self._products, self.seconds = 2 * n_passes, seconds
 
     def value_and_gradient(self, w: Floats) -> tuple[float, Floats]:
@@ -74,7 +75,7 @@ class SummedRisk(ABC):
             return self._score(self._weights(w))
 
     def given_scores(self, values: Floats) -> Any:
-        """Return scores of which the values are known, as a checkpoint has them."""
+        """Return scores from given values, for instance of a checkpoint."""
         return values
 
     def at_scores(self, scores: Any) -> tuple[float, Any]:
@@ -152,9 +153,9 @@ class SummedRisk(ABC):
 class LocalRisk(SummedRisk):
     """The risk of a linear model: the mean of the objective at scores ``X @ w``, over queries or over pairs.
 
-    One evaluation goes through the data once: a block of queries is scored, sorted, judged and pulled back while its
-    features are in the cache. Borders of blocks depend on the data alone and partial sums are added in their order,
-    so results have the same bits for any ``n_jobs``. Arithmetic is float64 also where the features are float32.
+    One evaluation is one pass over the data: a block of queries is scored, sorted, evaluated and multiplied back while
+    its features are in the cache. The borders of blocks depend only on the data and partial sums are added in block
+    order, so results are bit-identical for any ``n_jobs``. Arithmetic is float64 even if the features are float32.
 
     Parameters
     ----------
@@ -260,7 +261,7 @@ class Block:
 
 
 class Point:
-    """Scores, and what was found there; a new one for every evaluation, so that none sees another's leftovers."""
+    """Scores, and the results of evaluating them; a new object for every evaluation."""
 
     def __init__(self, n_rows: int, n_queries: int, ranks: bool, scores: Floats | None = None) -> None:
         self.scores = np.empty(n_rows) if scores is None else scores
@@ -270,7 +271,7 @@ class Point:
 
 
 class Blocks:
-    """The features of some data, block by block; what is linear in vectors of scores."""
+    """The features of some data, block by block, and linear operations on vectors of scores."""
 
     def __init__(self, data: Dataset, borders: Iterable[int], n_jobs: int | None, gives_back: bool = False) -> None:
         self.data, self._n_jobs, self._gives_back = data, n_jobs, gives_back
@@ -280,7 +281,7 @@ class Blocks:
         return iter(self._all)
 
     def run(self, work: Callable[[Block], Result]) -> list[Result]:
-        """Return what some work gives for every block, in their order."""
+        """Return the results of some work for every block, in block order."""
 
         def done(block: Block) -> Result:
             found = work(block)
@@ -308,7 +309,7 @@ class Blocks:
 class Judge:
     """An objective on blocks; ``shares`` are the factors of the queries' losses.
 
-    A block is scored, sorted, judged and pulled back while its features are in the cache.
+    A block is scored, sorted, evaluated and multiplied back while its features are in the cache.
     """
 
     def __init__(self, blocks: Blocks, objective: Objective, shares: Floats) -> None:
@@ -322,7 +323,7 @@ class Judge:
         return self._values(point), point.gradient
 
     def at_weights(self, weights: Floats) -> tuple[list[float], list[Floats], Point]:
-        """Return every block's share of the risk at the weights and of its gradient, and what was found there."""
+        """Return every block's share of the risk at the weights and of its gradient, and the evaluated point."""
         point = self._new_point()
 
         def work(block: Block) -> Floats:
@@ -379,7 +380,7 @@ class Judge:
                 raise InputError("X: expected no missing values (NaN) in training, got some; impute them first")
             raise InputError(
                 "scores: expected finite numbers, got an overflow: the weights or features are too large; scale them "
-                "(normalise='standard'), or take smaller steps where the ranker has a learning_rate"
+                "(normalise='standard'), or use smaller steps if the ranker has a learning_rate"
             )
         return block.sorter.descending(scores) if self.prepared.ranks else np.empty(0, np.int64)
 
@@ -397,7 +398,7 @@ def map_blocks(
     n_jobs: int | None,
     gives_back: bool = False,
 ) -> list[Result]:
-    """Apply a function to the Datasets of the blocks of some data, and return what it gives in their order."""
+    """Apply a function to the Datasets of the blocks of some data, and return the results in block order."""
     parts = [data.between(a, b) for a, b in itertools.pairwise(map(int, borders))]
 
     def work(part: Dataset) -> Result:

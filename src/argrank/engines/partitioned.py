@@ -1,7 +1,7 @@
-"""Data in partitions of whole queries on the workers of some engine, without a word about the engine.
+"""Data in partitions of whole queries on workers, independent of the engine.
 
-Blocks, vectors and their recipes are the same everywhere. An engine is a class with five methods: place partitions,
-start calls on them, gather what they give, ask them directly, and let them forget a fit.
+Blocks, vectors and their recipes are the same for all engines. An engine is a class with five methods: place
+partitions, start calls on them, gather the results, call them directly, and drop the state of a fit.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Traffic:
 class Partitioned(IsData):
     """Judged query–document pairs in partitions; rankers fit them like a Dataset.
 
-    A partition is a run of whole blocks of queries, so that a fit has the same bits on any number of partitions as on
+    A partition is a run of whole blocks of queries, so that a fit is bit-identical on any number of partitions and on
     one machine. ``traffic`` counts round trips, seconds and bytes.
     """
 
@@ -68,7 +68,7 @@ class Partitioned(IsData):
 
     def __init__(self, client: Any, parts: Sequence[Any], **facts: Any) -> None:
         self.client, self._parts, self.traffic, self._facts = client, list(parts), Traffic(), facts
-        self.gives_back: bool = facts.get("gives_back", False)  # mapped pages, since workers have memory limits
+        self.gives_back: bool = facts.get("gives_back", False)  # whether to release mapped pages
         self.borders: list[tuple[int, ...]] = facts["borders"]  # of the blocks of every partition, counted from 0
         self.indptr: Integers = facts["indptr"]
         self.query_ids: NDArray[Any] = facts["query_ids"]
@@ -83,22 +83,22 @@ class Partitioned(IsData):
         self.fingerprint: str = facts["fingerprint"]
         self.normalised: str | None = facts.get("normalised")  # the normaliser that the pack was written with
 
-    # ---- what an engine does ----------------------------------------------------------------------------------
+    # ---- to be implemented by an engine ---------------------------------------------------------------------------
 
     @staticmethod
     @abstractmethod
     def placed(client: Any, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return handles of partitions, ``Part(*call)`` for every call, made again where a worker is lost."""
+        """Return handles of partitions, ``Part(*call)`` for every call, repeated if a worker is lost."""
 
     @abstractmethod
     def started(
         self, function: Callable[..., Any], parts: Sequence[Any], columns: Sequence[Sequence[Any]]
     ) -> list[Any]:
-        """Start ``function(partition, *arguments)`` where partitions are; return handles of what it will give."""
+        """Start ``function(partition, *arguments)`` on the workers; return handles of the results."""
 
     @abstractmethod
     def gathered(self, calls: list[Any]) -> list[Any]:
-        """Return what handles stand for; raise ClusterError where it will never come."""
+        """Return the results of handles; raise ClusterError if they are lost."""
 
     @abstractmethod
     def asked(self, function: Callable[..., Any], arguments: Sequence[Any]) -> dict[int, Any]:
@@ -106,9 +106,9 @@ class Partitioned(IsData):
 
     @abstractmethod
     def forget(self, fit: str) -> None:
-        """Let the workers drop what they keep for a fit; it does not wait for them."""
+        """Let the workers drop the state of a fit, without waiting for them."""
 
-    # ---- what follows -----------------------------------------------------------------------------------------
+    # ---- common to all engines ----------------------------------------------------------------------------------
 
     @property
     def n_queries(self) -> int:
@@ -137,9 +137,9 @@ class Partitioned(IsData):
         )
 
     def __array__(self, *_: Any, **__: Any) -> NDArray[Any]:
-        """Refuse to be an array, with the way that works."""
+        """Raise an error that says what to use instead."""
         raise InputError(
-            "expected data on one machine, got a DistributedDataset; its predict(model) scores the rows where they are"
+            "expected data on one machine, got a DistributedDataset; its predict(model) scores the rows on the workers"
         )
 
     def risk(self, objective: Objective) -> PartitionedRisk:
@@ -147,22 +147,22 @@ class Partitioned(IsData):
         return PartitionedRisk(self, objective)
 
     def map_blocks(self, function: Callable[[Dataset], Result]) -> list[Result]:
-        """Apply a function to all blocks of queries, where they are, and return what it gives in their order."""
+        """Apply a function to all blocks of queries on the workers, and return the results in block order."""
         found = self.run(_part.over_blocks, self.borders, common=(function,))
         return list(itertools.chain.from_iterable(found))
 
     def over_features(self, function: Callable[[Any], Result]) -> list[Result]:
-        """Apply a function to the features of all blocks, where they are."""
+        """Apply a function to the features of all blocks, on the workers."""
         return self.map_blocks(functools.partial(_of_features, function))
 
     def scaled(self, scaling: Normaliser) -> Self:
-        """Return the data with features that a global normaliser scales where they are used, without a copy."""
+        """Return the data with features that a global normaliser scales on access, without a copy."""
         return self._made(_part.scaled, dict.fromkeys(range(self.n_partitions), scaling))
 
     def select(self, queries: Integers) -> Self:
-        """Return some queries, by number, as data of its own, in the order in which they are here.
+        """Return some queries, by number, as new data, in their order here.
 
-        Workers copy their rows. Blocks are what is left of the blocks here, so that bits do not depend on partitions.
+        Workers copy their rows. Blocks are subsets of the blocks here, so that results do not depend on partitions.
         """
         chosen = np.zeros(self.n_queries, bool)
         chosen[queries] = True
@@ -181,7 +181,7 @@ class Partitioned(IsData):
         )
 
     def _made(self, function: Callable[..., Dataset], own: Mapping[int, Any], **changed: Any) -> Self:
-        """Return data of other partitions: ``function(partition, argument)`` of some, made where they are."""
+        """Return data of other partitions: ``function(partition, argument)`` of some, computed on the workers."""
         facts = {**self._facts, **changed}
         how = _part.Placement(int(np.diff(facts["indptr"]).max()), stamp(), self.gives_back)
         calls = [(how, function, self._parts[number], argument) for number, argument in own.items()]
@@ -190,13 +190,13 @@ class Partitioned(IsData):
         return made
 
     def _like(self, other: Any) -> Self:
-        """Return this data, whose features must be those of the other: it cannot put them in order."""
+        """Return this data, whose features must already match the other's: they cannot be reordered here."""
         if (self.feature_names, self.categories) != (other.feature_names, other.categories):
             raise InputError("eval_set: expected the features of the training data, in their order, on the cluster too")
         return self
 
     def predict(self, model: Any) -> DistributedScores:
-        """Return the scores that a model gives to all rows; they stay where the rows are."""
+        """Return the scores that a model gives to all rows; they stay on the workers."""
         models = [fitted_model(model)] * self.n_partitions
         return DistributedScores(self, self.started(_part.predict, self._parts, [models]))
 
@@ -205,7 +205,7 @@ class Partitioned(IsData):
     ) -> tuple[list[Floats], NDArray[np.bool_]]:
         """Return every measure's values over the queries, and which queries have ties that matter.
 
-        A system is a ranker or a model, what ``predict`` returned, or an array with a score for every row.
+        A system is a ranker or a model, the result of ``predict``, or an array with a score for every row.
         """
         if isinstance(system, DistributedScores):
             systems = system.parts
@@ -237,9 +237,9 @@ class Partitioned(IsData):
         return self._told(begin, found)
 
     def ask(self, function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
-        """Call ``function(partition, argument)`` for all partitions directly where they are, which may be faster.
+        """Call ``function(partition, argument)`` for all partitions directly on the workers, which may be faster.
 
-        Arguments are sent to all workers, so they should be small. A partition whose worker is gone is asked by a task.
+        Arguments are sent to all workers, so they should be small. Partitions of lost workers are handled by tasks.
         """
         begin = time.perf_counter()
         answers = self.asked(function, arguments)
@@ -257,7 +257,7 @@ class Partitioned(IsData):
         return self.gathered(self.started(function, parts, columns))
 
     def _told(self, begin: float, found: list[Any]) -> list[Any]:
-        """Count a round trip, and return what it brought."""
+        """Count a round trip, and return its results."""
         self.traffic.round_trips += 1
         self.traffic.seconds += time.perf_counter() - begin
         self.traffic.worker_seconds += sum(one.seconds for one in found if isinstance(one, _part.Answer))
@@ -266,7 +266,7 @@ class Partitioned(IsData):
 
 
 class DistributedScores:
-    """Scores of the rows of a DistributedDataset, one array a partition, on the workers."""
+    """Scores of the rows of a DistributedDataset, one array per partition, on the workers."""
 
     def __init__(self, data: Partitioned, parts: list[Any]) -> None:
         self._data, self.parts = data, parts

@@ -21,21 +21,21 @@ from argrank.objectives.objective import Difference, Objective, query_weights, t
 if TYPE_CHECKING:
     from argrank.engines.partitioned import Partitioned
 
-LEAVES = ("scores", "given")  # kinds of vectors that workers keep once they have made them
-MOST_BYTES = 50e6  # of a gradient for every block; above it, partitions add up theirs, and bits depend on partitions
+LEAVES = ("scores", "given")  # kinds of vectors that workers store after computing them
+MOST_BYTES = 50e6  # bytes of all blocks' gradients; above it, partitions send sums, and rounding depends on them
 
 
 class Session:
-    """A fit on the workers: what they keep for it, until it is closed or nobody needs it any more."""
+    """A fit on the workers: the state that they keep until it is closed or no longer needed."""
 
     def __init__(self, data: Partitioned) -> None:
         self.data, self.fit, self.space, self.objectives = data, uuid.uuid4().hex, Space(self), itertools.count()
-        self.n_rebuilt = 0  # times that a worker lacked vectors and made them anew
+        self.n_rebuilt = 0  # times that a worker lacked vectors and recomputed them
         self.close = weakref.finalize(self, data.forget, self.fit)
         self.close.atexit = False
 
     def run(self, do: Callable[..., Any], *arguments: Any, vectors: Iterable[Vector] = ()) -> list[Any]:
-        """Do the same with every partition and return what each found; ``vectors`` are those that it needs."""
+        """Run a task on every partition and return the results; ``vectors`` are those that it needs."""
         vectors, space = list(vectors), self.space
         unmade = space.unmade(vectors)
         leaves = [number for number, node in unmade.items() if node.kind in LEAVES and number in space.vectors]
@@ -65,7 +65,7 @@ class Session:
         return np.concatenate(self.run(State.values, vector.node.number, vectors=[vector]))
 
     def _split(self, recipes: Mapping[int, Recipe]) -> list[Mapping[int, Recipe]]:
-        """Return the recipes for every partition: of scores that are given, it gets those of its rows."""
+        """Return the recipes for every partition: given scores are split by rows."""
         given = {number: one for number, one in recipes.items() if one.kind == "given"}
         if not given:
             return [recipes] * self.data.n_partitions
@@ -74,14 +74,14 @@ class Session:
 
 
 class PartitionedRisk(SummedRisk):
-    """The risk of a linear model on data that a cluster holds, with the same bits as on one machine.
+    """The risk of a linear model on data on a cluster, bit-identical to one machine.
 
     Parameters
     ----------
     data : Partitioned
     objective : Objective
     session : Session, optional
-        That of another risk, whose vectors this one is to understand.
+        The session of another risk, to share its vectors.
     """
 
     per_query = False
@@ -100,7 +100,7 @@ class PartitionedRisk(SummedRisk):
         self._at: Floats | None = None
 
     def close(self) -> None:
-        """Let the workers forget what they keep for this risk and those that share its vectors."""
+        """Let the workers drop the state of this risk and of those that share its vectors."""
         self.session.close()
 
     def parts(self) -> tuple[PartitionedRisk, PartitionedRisk]:
@@ -110,8 +110,8 @@ class PartitionedRisk(SummedRisk):
         return PartitionedRisk(self.data, convex, self.session), PartitionedRisk(self.data, subtracted, self.session)
 
     def query(self, q: int, w: Floats) -> tuple[float, Floats, float]:
-        """Refuse: it would be a round trip for every query."""
-        raise OptionError("query: expected a risk on one machine; on a cluster take a solver such as 'bundle'")
+        """Raise: it would need a round trip for every query."""
+        raise OptionError("query: expected a risk on one machine; on a cluster use a solver such as 'bundle'")
 
     def sample(self) -> tuple[int, Any] | None:
         """Return the bytes and the sizes of the samples of rankings that the objective has drawn, if it has."""
@@ -119,7 +119,7 @@ class PartitionedRisk(SummedRisk):
         return None if found[0] is None else (sum(one[0] for one in found), np.concatenate([one[1] for one in found]))
 
     def given_scores(self, values: Floats) -> Vector:
-        """Return scores of which the values are known; they are sent to the workers when they are first used."""
+        """Return scores from given values, which are sent to the workers on first use."""
         return Vector(self.session.space, "given", given=values)
 
     @contextmanager
@@ -132,7 +132,7 @@ class PartitionedRisk(SummedRisk):
         return Vector(self.session.space, "constant", given=value)
 
     def _score(self, weights: Floats) -> Vector:
-        return Vector(self.session.space, "scores", given=weights.copy())  # made where it is first used
+        return Vector(self.session.space, "scores", given=weights.copy())  # computed on first use
 
     def _at_weights(self, weights: Floats) -> tuple[list[float], list[Floats]]:
         self._at = weights.copy()

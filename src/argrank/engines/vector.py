@@ -1,4 +1,4 @@
-"""Vectors of scores that live on workers, as the client knows them: by number and by recipe."""
+"""The client's handles of vectors of scores that are stored on workers: number and recipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """The recipe of a vector, with those of the vectors it is made of; it lives as long as any vector needs it."""
+    """The recipe of a vector, with those of the vectors it depends on; kept as long as any vector needs it."""
 
     __slots__ = ("given", "kind", "number", "of")
 
@@ -24,23 +24,23 @@ class Node:
         self.number, self.kind, self.of, self.given = number, kind, of, given
 
     def recipe(self) -> Recipe:
-        """Return it as a worker knows it."""
+        """Return it in the form for workers."""
         return Recipe(self.kind, tuple(one.number for one in self.of), self.given)
 
 
 class Vector:
     """Scores of all rows, or a gradient by them, in a space of such vectors on the workers.
 
-    Sums, differences and multiples are made where they are used. ``dots`` are inner products that are known already.
+    Sums, differences and multiples are computed lazily on the workers. ``dots`` are known inner products.
     """
 
-    __array_ufunc__ = None  # a NumPy number times a vector is the vector's affair
+    __array_ufunc__ = None  # so that NumPy number * vector calls __rmul__
 
     def __init__(self, space: Space, kind: str, operands: tuple[Vector, ...] = (), given: Any = None) -> None:
         self.space, self._session, self.is_stored = space, space.session(), False
         self.dots: dict[int, list[float]] = {}
         self.node: Node = Node(next(space.numbers), kind, tuple(one.node for one in operands), given)
-        self._operands = operands  # kept on the workers until this one is
+        self._operands = operands  # kept on the workers until this one is stored
         space.vectors[self.node.number] = self
 
     def values(self) -> Floats:
@@ -49,7 +49,7 @@ class Vector:
         return self._session.gather(self)
 
     def stored(self) -> None:
-        """Take note that workers have it."""
+        """Record that workers have it."""
         self.is_stored, self._operands = True, ()
 
     def __del__(self) -> None:
@@ -79,7 +79,7 @@ class Space:
     """The vectors of a fit: their numbers, those that are alive, and those that workers may drop."""
 
     def __init__(self, session: Session) -> None:
-        self.session = weakref.ref(session)  # which lives as long as a risk or a vector needs it
+        self.session = weakref.ref(session)  # kept as long as a risk or a vector needs it
         self.numbers = itertools.count()
         self.vectors: weakref.WeakValueDictionary[int, Vector] = weakref.WeakValueDictionary()
         self.dropped: list[int] = []
@@ -98,7 +98,7 @@ class Space:
 
 
 def all_recipes(vectors: Iterable[Vector]) -> dict[int, Recipe]:
-    """Return how vectors are made from nothing."""
+    """Return the recipes of all vectors."""
     return {node.number: node.recipe() for node in _closure((one.node for one in vectors), lambda node: False)}
 
 

@@ -1,1 +1,1 @@
-"""From scores to numbers to statements. Takes scores, never a ranker, so it can judge anybody's system."""
+"""Measures, tests and comparisons of scores. Takes scores, never a ranker, so it can evaluate any system."""

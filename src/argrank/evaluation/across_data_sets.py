@@ -1,4 +1,4 @@
-"""Several data sets at once: who wins how often, and the mean over the queries of all of them."""
+"""Results over several data sets: winning numbers, and the mean over the queries of all of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def winning_numbers(table: Table) -> dict[str, dict[str, int]]:
     ----------
     table : mapping
         ``table[data set][system]`` is what ``ar.evaluate`` returned, or a mapping from measures to a mean or to one
-        value per query. Every data set must have the same systems and measures: a gap would count as a defeat.
+        value per query. Every data set must have the same systems and measures: a missing one would count as a defeat.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def micro_average(table: Table) -> dict[str, dict[str, float]]:
     """Return the mean of each measure over the queries of all data sets together.
 
     LogRank's microaverage (section 5.1.1): the data sets' means weighted by their numbers of queries. Queries on which
-    a measure is undefined count neither above nor below the line.
+    a measure is undefined are left out.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from argrank.measures.names import measure_list
 
 CORRECTIONS = ("holm", "none")
 RELIABLE = 20  # queries from which on other tests than "t" held on real queries what they promise
-ROUNDING = 1e-12  # two values of a measure that differ by less than this share of themselves are the same
+ROUNDING = 1e-12  # two values of a measure with a smaller relative difference are equal
 
 
 @overload
@@ -59,14 +59,14 @@ def compare(
     min_clicks: float = MIN_CLICKS,
     **switches: Any,
 ) -> Comparison | ClickComparison:
-    """Compare systems by what each does to every query, which is far sharper than comparing their means.
+    """Compare systems query by query with paired tests, which detect smaller differences than comparing means.
 
     Parameters
     ----------
     scores : dict of arrays or runs, or list of runs
         The scores of each system by its name, one score per row of ``data`` in the caller's order, or its run in any
-        form of ``ar.evaluate``. Beside a Dataset, a fitted ranker, a model, or any object with ``predict``, of other
-        libraries too, stands for its scores.
+        form of ``ar.evaluate``. With a Dataset, it can also be a fitted ranker, a model, or any object with
+        ``predict``, also of other libraries.
     data : Dataset, or for runs judgements, as in ``ar.evaluate``
     measures : str or sequence
         Names of measures, or measures, as in ``ar.evaluate``.
@@ -75,18 +75,18 @@ def compare(
     by : mapping from query id, array with one entry for each query, or name of a feature, optional
         Segments of queries, as in ``ar.evaluate``: ``.segments`` of the result has the differences on each of them.
     baseline : str, optional
-        Compare every other system with this one alone, instead of all pairs. Fewer pairs need less correction.
+        Compare every other system only with this one, instead of all pairs. Fewer pairs need less correction.
     test : {"t", "wilcoxon", "randomisation"}
         The paired test. All are two-sided. Where fewer than 50 queries differ, "t" and its interval allow for more
         variance than these show; from there on it is the usual one.
     correction : {"holm", "none"}
         Correct p for the number of pairs within each measure.
     level : float
-        What counts as significant; the intervals cover 1 - level.
+        Significance level; the intervals cover 1 - level.
     n_resamples, random_state : int
         Of the randomisation test.
     propensities, estimator, features, min_coverage, min_clicks
-        Where ``data`` is a click log, as in ``ar.evaluate``: differences are then paired by groups of sessions.
+        If ``data`` is a click log, as in ``ar.evaluate``; differences are then paired by groups of sessions.
     **switches
         Single rules of evaluation, as in ``ar.evaluate``.
 
@@ -129,7 +129,7 @@ def compare_evaluations(
     n_resamples: int = N_RESAMPLES,
     random_state: int = 0,
 ) -> Comparison:
-    """Compare systems that have been evaluated, on the same queries in the same order; the rest as in `compare`.
+    """Compare evaluations of systems on the same queries in the same order; other arguments as in `compare`.
 
     A single system is a comparison without pairs.
     """
@@ -180,7 +180,7 @@ def compare_evaluations(
 def _check(
     scores: Any, baseline: str | None, test: str, correction: str, level: float, n_resamples: int
 ) -> dict[str, Any]:
-    """Return the systems by name; refuse what cannot be compared before time is spent on evaluating."""
+    """Return the systems by name; raise before evaluating if they cannot be compared."""
     systems, several = named_systems(scores)
     if not several or (isinstance(scores, Mapping) and not all(isinstance(name, str) for name in scores)):
         raise InputError(
@@ -224,7 +224,7 @@ def _segments(
 
 
 def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: list[tuple[int, int]]) -> Floats:
-    """Return the differences of every pair of systems, one row for each pair; those that are rounding become 0."""
+    """Return the differences of every pair of systems, one row per pair; rounding errors become 0."""
     values = np.array([evaluation.values[measure] for evaluation in evaluations.values()], np.float64)
     a, b = values[[a for a, _ in duels]], values[[b for _, b in duels]]
     differences = a - b
@@ -235,7 +235,7 @@ def _differences(evaluations: Mapping[str, Evaluation], measure: str, duels: lis
 def _facts(
     differences: Floats, reach: Floats, test: str, level: float, n_resamples: int, random_state: int
 ) -> list[dict[str, Any]]:
-    """Return what is known of each row of differences; rows with the same queries defined share the resampling."""
+    """Return the statistics of each row of differences; rows with the same defined queries share the resampling."""
     defined = ~np.isnan(differences)
     patterns, pattern_of = np.unique(defined, axis=0, return_inverse=True)
     facts: list[dict[str, Any]] = [{} for _ in differences]
@@ -264,7 +264,7 @@ def _facts(
 
 
 def _evaluation_notes(evaluations: Mapping[str, Evaluation]) -> list[str]:
-    """Return what evaluation had to say, once if it concerns every system, with the systems' names otherwise."""
+    """Return the notes of the evaluations, once if they concern every system, else with the systems' names."""
     heard: dict[str, list[str]] = {}
     for system, evaluation in evaluations.items():
         for note in evaluation.notes:
@@ -285,5 +285,5 @@ def _notes(pairs: list[PairResult], first: Evaluation, test: str) -> list[str]:
             "variance than so few queries show."
         )
     if any(pair.measure not in bounded and pair.n_queries < RELIABLE for pair in pairs):
-        notes.append(f"Some pairs have fewer than {RELIABLE} queries: p and intervals may promise too much.")
+        notes.append(f"Some pairs have fewer than {RELIABLE} queries: p and intervals may be too optimistic.")
     return notes

@@ -1,4 +1,4 @@
-"""What a comparison of systems found, and how it is shown."""
+"""The result of a comparison of systems, and its rendering."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ TEST_TITLES = {
     "wilcoxon": "Wilcoxon signed-rank test",
 }
 INTERVALS = {
-    test: f"Intervals of the mean difference {kind}: they leave out 0 just where p, uncorrected, is significant."
-    for test, kind in {"randomisation": "are what the test does not reject", "t": "are Student's, of the test"}.items()
-} | {"wilcoxon": "Wilcoxon's test is about ranks and has no interval of the mean difference."}
+    test: f"Intervals of the mean difference {kind}: they exclude 0 exactly if the uncorrected p is significant."
+    for test, kind in {
+        "randomisation": "contain the differences that the test does not reject",
+        "t": "are Student's, like the test",
+    }.items()
+} | {"wilcoxon": "Wilcoxon's test compares ranks and gives no interval of the mean difference."}
 
 
 @dataclass(frozen=True)
@@ -87,17 +90,17 @@ class Comparison(Rendered, Framed):
     undefined : dict
         For each measure the number of queries without a defined value.
     test, correction, level, convention, baseline, n_resamples, random_state
-        How it was done.
+        The options used.
     notes : tuple of str
-        What should be known about these numbers.
+        Remarks about these numbers.
     coverage : dict of Coverage
-        For each run how it and the judgements fit together.
+        For each run, how many of its documents are judged.
     bounds : dict
-        Measure to what its values lie between.
+        The range of each measure's values.
     rules : Convention
         The convention, with every switch.
     segment_of, segments : array of shape (n_queries,), tuple of SegmentResult
-        Where ``by`` was given: the segment of every query, and every pair on every segment. The intervals are not
+        If ``by`` was given: the segment of every query, and every pair on every segment. The intervals are not
         corrected for the number of segments.
     """
 
@@ -136,7 +139,7 @@ class Comparison(Rendered, Framed):
     def mean(
         self, system: str, measure: str, queries: NDArray[np.bool_] | None = None
     ) -> tuple[int, float, float, float]:
-        """Return on how many queries, all or some, a system has a value, their mean and the ends of its interval."""
+        """Return the number of queries (all or some) with a value, their mean and the ends of its interval."""
         check_name("system of this comparison", system, self.systems)
         check_name("measure of this comparison", measure, self.values[system])
         values = self.values[system][measure]
@@ -147,12 +150,12 @@ class Comparison(Rendered, Framed):
 
     @checked
     def interval_text(self, pair: PairResult | SegmentResult) -> str:
-        """Return the interval of a difference in words."""
+        """Return the interval of a difference as text."""
         return "-" if self.test == "wilcoxon" else difference_text(*pair.interval)
 
     @checked
     def letter_of(self, system: str) -> str:
-        """Return the letter that stands for a system, a for the first."""
+        """Return the letter of a system, a for the first."""
         if system not in self.systems:
             raise unknown_name("system of this comparison", system, self.systems)
         return _letters(len(self.systems))[self.systems.index(system)]
@@ -180,7 +183,7 @@ class Comparison(Rendered, Framed):
         return [self._means_table(), self.pairs_table(), *self.segment_tables()], self.footer
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the per-query values as plain data; what is not finite becomes None."""
+        """Return everything but the per-query values as plain data; non-finite numbers become None."""
         settings = ("test", "correction", "level", "convention", "baseline", "n_resamples", "random_state")
         found: dict[str, Any] = {
             "systems": list(self.systems),
@@ -279,7 +282,7 @@ class Comparison(Rendered, Framed):
 
     @property
     def test_text(self) -> str:
-        """The test and its correction, in words."""
+        """The test and its correction, as text."""
         text = f"{TEST_TITLES[self.test]}, two-sided"
         if self.test == "randomisation" and len(self.query_ids) > EXACT_QUERIES:
             text += f" ({self.n_resamples:,} resamples, seed {self.random_state})"
@@ -290,7 +293,7 @@ class Comparison(Rendered, Framed):
 
     @property
     def footer(self) -> list[str]:
-        """How the comparison was made, and what should be known about it, in sentences."""
+        """Sentences on how the comparison was made, with the notes."""
         dropped = {pair.measure: pair.n_dropped for pair in self.pairs}
         undefined = [
             f"{measure} {count} ({'left out' if dropped[measure] else 'valued by the convention'})"

@@ -1,4 +1,4 @@
-"""Rankings that do not repeat a source, and how good they are."""
+"""Rankings that do not repeat a source, and their evaluation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from argrank.measures.names import measure_list
 def diversify(scores: Any, data: Dataset, k: Count | None = 10, at_most: Count | bool = 1) -> Floats:
     """Return scores, in the caller's row order, that rank at most ``at_most`` documents of a source among the first k.
 
-    The first k are chosen by score; below them come all others, by score. Fewer sources lower k.
+    The first k are chosen by score; the others follow, by score. With fewer sources, k is smaller.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def evaluate_diverse(
 ) -> Evaluation:
     """Evaluate rankings that do not repeat a source, as shares of the best such ranking.
 
-    The measure of ``diversify(scores, …)`` is divided by that of the labels, diversified in the same way, so that 1
-    is what the constraint allows. Queries whose best ranking has nothing are undefined. ``options`` are those of
-    ``evaluate``.
+    The measure of ``diversify(scores, …)`` is divided by that of the labels, diversified in the same way, so that 1 is
+    the best possible under the constraint. Queries whose best ranking has value 0 are undefined. ``options`` are those
+    of ``evaluate``.
     """
     if not data.is_judged:
-        raise InputError("data: expected labels, got data without judgements; there is nothing to measure against")
+        raise InputError("data: expected labels, got data without judgements")
     shown = evaluate(diversify(scores, data, k, at_most), data, measures, **options)
     best = evaluate(diversify(data.to_caller(data.y), data, k, at_most), data, measures, **options)
     shares = []

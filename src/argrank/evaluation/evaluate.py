@@ -1,4 +1,4 @@
-"""evaluate: anybody's scores and runs to measures, per query and on average."""
+"""evaluate: measures of any system's scores or run, per query and on average."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from argrank.measures.names import measure_list
 
 @runtime_checkable
 class Elsewhere(Protocol):
-    """Data that measures queries where they are, as that on a cluster does."""
+    """Data that computes measures itself, such as data on a cluster."""
 
     def measure_queries(
         self, system: Any, measures: Sequence[Measure], convention: Convention
@@ -72,33 +72,34 @@ def evaluate(
         score``, records of ir_measures, or ranx's Run. A dict from names to several of these, or a list of runs, gives
         ``Evaluations``, a dict from names to results.
     data : Dataset, data frame, DistributedDataset, or judgements
-        The judged documents; on a cluster, systems are rankers or models, which score the rows where they are. For runs
+        The judged documents; on a cluster, systems are rankers or models, which score the rows on the workers. For runs
         also judgements without features: a TREC file of qrels, ``{qid: {docid: label}}``, a data frame with columns
         such as ``qid, docno, label``, or ranx's Qrels.
     measures : str, Measure or a list of them
         Such as ``"ndcg@10"``, ``"map"``, ``"AP(rel=2)@100"``; see ``argrank.measure_names()``. Objects of ir_measures
         keep their own parameters.
     convention : str
-        Whose rules: a preset of ``argrank.convention_names()``.
+        The rules: a preset of ``argrank.convention_names()``.
     judgements : Dataset or mapping from query id to labels, optional
-        All judgements of every query, where the data holds only some of the judged documents: ideals and the number
-        of relevant documents are then taken from here. Runs take them from ``data``.
+        All judgements of every query, if the data holds only some of the judged documents: ideals and the number of
+        relevant documents are then taken from here. Runs take them from ``data``.
     by : mapping from query id, array with one entry for each query, or name of a feature, optional
         Segments of queries: ``.segments`` of the result has every measure on each of them, with an interval.
     explain : query id, optional
-        Show how the values of this query come about: ``.explanation`` of the result.
+        Show how the values of this query are computed: ``.explanation`` of the result.
     trusted : judgements, optional
-        Better judgements of some of the queries, in any form of ``data``: ``data`` may then have cheap ones, of a model
-        or the crowd, say. The means are those that trusted judgements of all queries would give, with ``.low`` and
-        ``.high``, however wrong the cheap ones are; the better these are, the shorter the interval. Trusted queries
-        have to be a random sample of all queries, with every judged document judged again.
+        More reliable judgements of some of the queries, in any form of ``data``; ``data`` may then have cheap ones, for
+        instance of a model or the crowd. The means estimate those of trusted judgements of all queries, with ``.low``
+        and ``.high``, without bias from errors of the cheap ones; the better the cheap ones are, the shorter the
+        interval. Trusted queries must be a random sample of all queries, with every judged document judged again.
     probability : mapping from query id to number, or number, optional
-        The chance that each trusted query had of being drawn, where they had different ones. Without it queries that
-        do not look like a random sample are refused; a number says that all had the same chance. For documents that
-        were drawn one by one, ``{qid: {docid: chance}}``, and measures that add up over them, such as ``"dcg@10"``.
+        The probability with which each trusted query was sampled, if they differ. Without it, queries that do not look
+        like a random sample are an error; a number means that all had the same probability. For documents that were
+        sampled individually, ``{qid: {docid: probability}}``, with measures that are sums over documents, such as
+        ``"dcg@10"``.
     propensities, estimator, features, min_coverage, min_clicks : optional
-        Where ``data`` is a click log (``ar.load_clicks``), the result is what the system would earn a session, with
-        intervals by groups of sessions, coverage and effective clicks. ``propensities`` is the curve of examination
+        If ``data`` is a click log (``ar.load_clicks``), the result is the expected gain of the system per session, with
+        intervals by groups of sessions, coverage and effective clicks. ``propensities`` is the examination curve
         (``ar.propensities``). ``estimator`` is "examinations" (clicks over examinations), "ips" (the mean of clicks
         over the examination of their rank), "dr" (examinations, and a model for documents that were never shown) or
         "model". ``features`` is the table of candidates, where the system is a model or scores of its rows. Measures
@@ -106,14 +107,14 @@ def evaluate(
         value is refused below a coverage of 0.9 or 100 effective clicks, those that were seen or those that are to be
         expected, unless ``min_coverage`` and ``min_clicks`` say otherwise.
     n_jobs : int, optional
-        Number of threads, all cores by default; the result has the same bits for any number.
+        Number of threads, all cores by default; the result does not depend on it.
     **switches
         Single rules that differ from the preset, the fields of ``Convention``: ``ties="row"``, ``undefined=0``,
         ``gain="linear"``, ``relevant_at=2``, ``judged_only=True``, ….
 
-    A document of a run that nobody judged keeps its rank and is not relevant, in every convention; the result counts
-    such documents, and ``judged_only=True`` takes them out. A judged document that a run did not return counts in
-    ideals and in recall.
+    An unjudged document of a run keeps its rank and counts as not relevant, in every convention; the result counts such
+    documents, and ``judged_only=True`` drops them. A judged document that a run did not return counts in ideals and in
+    recall.
 
     Examples
     --------
@@ -141,16 +142,16 @@ def evaluate(
         earned = evaluate_on_log(systems, data, measures, rules, **on_log)
         return ClickEvaluations(earned) if several else next(iter(earned.values()))
     if on_log:
-        raise OptionError(f"{next(iter(on_log))}: expected a click log (ar.load_clicks) beside it, got {shown(data)}")
+        raise OptionError(f"{next(iter(on_log))}: expected a click log (ar.load_clicks) as data, got {shown(data)}")
     asked = measure_list(measures)
     if trusted is not None:
         from argrank.evaluation.judges.trusted import evaluate_trusted
 
         if judgements is not None or explain is not None:
-            raise OptionError("trusted: expected neither judgements nor explain beside it")
+            raise OptionError("trusted: expected neither judgements nor explain with it")
         found = evaluate_trusted(systems, data, trusted, asked, rules, probability, by, n_jobs)
     elif probability is not None:
-        raise OptionError("probability: expected trusted judgements beside it, got none")
+        raise OptionError("probability: expected trusted judgements with it, got none")
     else:
         found = evaluate_systems(systems, data, asked, rules, judgements, by=by, explain=explain, n_jobs=n_jobs)
     return Evaluations(found) if several else next(iter(found.values()))
@@ -167,7 +168,7 @@ def evaluate_systems(
     explain: Any = None,
     n_jobs: int | None = None,
 ) -> dict[str, Evaluation]:
-    """Return the measures of several systems on the same data, wherever that is."""
+    """Return the measures of several systems on the same data, local or on a cluster."""
     is_elsewhere = isinstance(data, Elsewhere)
     if not is_elsewhere:
         return {
@@ -197,7 +198,7 @@ def evaluate_lists(
     explain: Any = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
-    """Return the measures of what one system ranks."""
+    """Return the measures of one system's lists."""
     data, scores = lists.data, in_precision(lists.scores, rules)
     kinds, coverage = [one for _, one in asked], None
     if lists.missing is not None:

@@ -1,4 +1,4 @@
-"""explain: what the values of one query are made of."""
+"""explain: how the values of one query are computed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SHOWN_RANKS = 30
 
 @dataclass(frozen=True)
 class Explanation:
-    """The ranking of one query, and for every measure its value and the columns it is made of.
+    """The ranking of one query, and for every measure its value and the columns it is computed from.
 
-    ``ranking`` and ``parts[name]`` map a column's title to one entry per rank, ``facts[name]`` what else counts.
+    ``ranking`` and ``parts[name]`` map a column's title to one entry per rank, ``facts[name]`` further figures.
     """
 
     qid: Any
@@ -57,11 +57,11 @@ def explain_query(
     convention: Convention,
     judged: Judgements | None = None,
 ) -> Explanation:
-    """Return how the measures of one query come about; scores in stored row order."""
+    """Explain the measures of one query; scores in stored row order."""
     query = np.array([_number_of(qid, data)])
     block = rank_queries(scores, data, query, convention, judged)
     rows, rankings = block.rows()[0], block.rankings
-    if convention.ties == "expected":  # among equals any order is right: show the caller's
+    if convention.ties == "expected":  # show tied documents in the caller's order
         rows = rank_queries(scores, data, query, dataclasses.replace(convention, ties="row")).rows()[0]
     rows = rows[: int(data.sizes[query[0]])]
     gaps = None if judged is None or judged.gaps is None else judged.gaps
@@ -77,7 +77,7 @@ def explain_query(
     facts: dict[str, dict[str, Any]] = {}
     for name, measure in asked:
         rules = measure.adapt(convention)
-        same_lists = rules.judged_only == convention.judged_only  # else its ranks are others than those shown
+        same_lists = rules.judged_only == convention.judged_only  # otherwise its ranks differ from those shown
         values[name] = float(measure.values(rankings, convention)[0])
         parts[name] = measure.columns(rankings, convention) if same_lists else {}
         n_relevant = int(rankings.n_relevant(rules.relevant_at)[0])
@@ -86,7 +86,7 @@ def explain_query(
 
 
 def _shown_ranking(rows: Integers, scores: Floats, data: Dataset, gaps: Gaps | None) -> dict[str, list[Any]]:
-    """Return what is shown of the documents of a ranking."""
+    """Return the columns shown for the documents of a ranking."""
     ranking: dict[str, list[Any]] = {"rank": list(range(1, len(rows) + 1))}
     if data.document_ids is not None:
         ranking["document"] = [str(one) for one in data.document_ids[rows].tolist()]
@@ -100,7 +100,7 @@ def _shown_ranking(rows: Integers, scores: Floats, data: Dataset, gaps: Gaps | N
 def _facts(
     value: float, parts: dict[str, Floats], rules: Convention, n_relevant: int, has_ties: bool
 ) -> dict[str, Any]:
-    """Return what else counts in the value of a measure."""
+    """Return further figures that enter the value of a measure."""
     facts: dict[str, Any] = {"relevant documents": n_relevant}
     if np.isnan(value):
         facts["undefined here, counts as"] = rules.undefined

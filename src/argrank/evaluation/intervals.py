@@ -1,4 +1,4 @@
-"""Intervals of means and of mean differences: the one place where argrank makes them.
+"""Confidence intervals of means and of mean differences.
 
 Which kind is used was chosen by simulation (``experiments/intervals``). Means and differences are covered at least 93
 times of 100 from 5 queries up on all but the longest tails, where the bootstrap needs hundreds. Where nothing can be
@@ -24,7 +24,7 @@ TOO_FEW = "too few queries"
 
 
 class Interval(NamedTuple):
-    """The ends of an interval; both NaN where there are too few queries for one."""
+    """The ends of an interval; both NaN if there are too few queries."""
 
     low: float
     high: float
@@ -53,14 +53,13 @@ def mean_intervals(
     weight: Floats | None = None,
     level: float = LEVEL,
 ) -> Floats:
-    """Return intervals of the mean of each column, whose values lie within ``bounds``, that cover it with 1 - level.
+    """Return 1 - level intervals of the mean of each column, whose values lie within ``bounds``.
 
     Wilson's score interval, made for 0/1 values: the mean of n such values with mean m has the variance m(1 - m) / n.
     Other bounded values vary less, by a factor phi, and count as n / phi queries; phi is the variance found over
-    m(1 - m), with two imagined queries of phi = 1, since few queries often show less variance than there is. Student's
-    t takes the place of the normal quantile. The interval is short on the side of a bound and never leaves the bounds.
-    Where all values are equal it is that of ``unvaried``. Values without bounds get Student's interval, from 50
-    queries up.
+    m(1 - m), with two imagined queries of phi = 1, since a few queries often underestimate the variance. Student's t
+    replaces the normal quantile. The interval is short on the side of a bound and never leaves the bounds. If all
+    values are equal it is that of ``unvaried``. Values without bounds get Student's interval, from 50 queries up.
     """
     low, high = bounds
     n, n_columns = values.shape
@@ -132,7 +131,7 @@ def difference_intervals(
 
 
 def resampled_intervals(found: Floats, level: float = LEVEL) -> Floats:
-    """Return percentile intervals, of shape (2, n_columns), of what was found again on resampled queries, row by row.
+    """Return percentile intervals, of shape (2, n_columns), of estimates on resampled queries, one per row.
 
     The quantiles are those of Weibull, i / (n + 1): interpolating between the least and the greatest of n resamples, as
     NumPy does by default, makes intervals a sixth too short for 50 of them.
@@ -141,16 +140,16 @@ def resampled_intervals(found: Floats, level: float = LEVEL) -> Floats:
 
 
 def difference_text(low: float, high: float) -> str:
-    """Return the interval of a difference in words."""
+    """Return the interval of a difference as text."""
     return TOO_FEW if np.isnan(low) else f"[{low:+.4f}, {high:+.4f}]"
 
 
 def unvaried(value: Floats, n: float, low: Floats | float, high: Floats | float, level: float) -> Floats:
     """Return intervals of the means of values that were the same on all of n queries and lie between low and high.
 
-    Were the mean above its upper end, a share of the queries of more than ``1 - (level / 2) ** (1 / n)`` would have to
-    lie above the value seen, and that none of n did would have a probability below ``level / 2``. For 0/1 values this
-    is the interval of Clopper and Pearson.
+    If the mean were above the upper end, more than a share ``1 - (level / 2) ** (1 / n)`` of the queries would have to
+    lie above the observed value, and the probability that none of n does is below ``level / 2``. For 0/1 values this is
+    the interval of Clopper and Pearson.
     """
     unseen = 1 - (level / 2) ** (1 / n)
     return np.stack([value - unseen * (value - low), value + unseen * (high - value)], axis=1)

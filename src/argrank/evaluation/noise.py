@@ -1,4 +1,4 @@
-"""The noise floor of a measure: how much it moves by drawing other queries, by judging again, by the order of ties."""
+"""The noise floor of a measure: how much it changes with other queries, with new judgements, with the order of ties."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Systems = dict[str, Any]  # scores in the caller's order, or runs
 
 
 class Noise(NamedTuple):
-    """How much one cause moves the mean of a measure, and the difference of two means: standard deviations.
+    """How much one cause changes the mean of a measure, and the difference of two means: standard deviations.
 
     They are root mean squares over the systems, and over the pairs of systems.
     """
@@ -40,7 +40,7 @@ class Noise(NamedTuple):
 def noise_floor(
     comparison: Comparison, scores: Any, data: Any, disagreement: float, random_state: int
 ) -> tuple[Noise, ...]:
-    """Return how much each measure moves by other queries and, where scores and data are given, the other causes."""
+    """Return how much each measure changes with other queries and, if scores and data are given, by other causes."""
     found = {"other queries": _of_queries(comparison)}
     if data is not None:
         source, systems = _read(comparison, scores, data)
@@ -61,7 +61,7 @@ def noise_table(noise: tuple[Noise, ...]) -> Table:
 
 
 def _read(comparison: Comparison, scores: Any, data: Any) -> tuple[Source, Systems]:
-    """Return judgements and systems in the forms in which they can be changed, models as their scores."""
+    """Return judgements and systems in forms that can be perturbed, models as their scores."""
     given, _ = named_systems(scores)
     missing = [name for name in comparison.systems if name not in given]
     if missing:
@@ -87,7 +87,7 @@ def _of_queries(comparison: Comparison) -> dict[str, tuple[float, float]]:
 def _repeated(
     comparison: Comparison, again: Callable[[], tuple[Mapping[str, Any], Source]]
 ) -> dict[str, tuple[float, float]]:
-    """Evaluate systems that are changed again and again; return how much means and their differences move."""
+    """Evaluate systems under repeated perturbations; return how much means and their differences vary."""
     asked = measure_list(list(comparison.measures))
     means: dict[str, dict[str, list[float]]] = {name: {one: [] for one in comparison.systems} for name, _ in asked}
     for _ in range(N_REPEATS):
@@ -103,7 +103,7 @@ def _repeated(
 
 
 def relabelled(source: Source, disagreement: float, rng: np.random.Generator) -> Source:
-    """Return judgements of which a share has moved to a neighbouring grade, up or down where there are both."""
+    """Return judgements with a share moved to a neighbouring grade, up or down at random."""
     labels = source.y if isinstance(source, Dataset) else source.rel
     grades = np.unique(labels)
     place = np.searchsorted(grades, labels)
@@ -115,7 +115,7 @@ def relabelled(source: Source, disagreement: float, rng: np.random.Generator) ->
 
 
 def _untied(one: Any, rng: np.random.Generator) -> Any:
-    """Return scores, or a run, of the same order, in which chance decides between equal scores."""
+    """Return scores, or a run, with ties broken at random."""
     scores = one.score if isinstance(one, Run) else one
     ranks = np.empty(len(scores))
     ranks[np.lexsort((rng.random(len(scores)), scores))] = np.arange(len(scores))

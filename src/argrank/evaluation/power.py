@@ -1,4 +1,4 @@
-"""How many queries a comparison needs, and what the smallest difference is that it can show."""
+"""How many queries a comparison needs, and the smallest difference that it can show."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from argrank.evaluation.defaults import LEVEL
 from argrank.evaluation.noise import Noise, noise_floor, noise_table
 from argrank.evaluation.significance import all_equal, standard_errors, unseen_variance
 
-N_DRAWS = 2000  # of as many queries as the question is about
-LARGEST_DRAWN = 500  # queries; the mean of more of them is as good as normal
-MOST = 10**9  # queries: more is "never"
+N_DRAWS = 2000  # samples of n queries
+LARGEST_DRAWN = 500  # queries; the mean of more is taken as normal
+MOST = 10**9  # queries; more count as "never"
 CHANCE = 0.8
-PILOT = 5  # queries, without which nothing is said
+PILOT = 5  # least queries of a pilot
 
 
 @dataclass(frozen=True, eq=False)
 class PowerResult:
-    """What the differences of two systems on ``n_queries`` say about how many queries are needed.
+    """The number of queries needed, from the differences of two systems on ``n_queries``.
 
-    ``smallest`` is the difference that as many queries show with the chance asked for, ``needed`` the number of queries
-    for the difference asked for, ``likely`` the range in which that number lies as far as the pilot knows its
-    variance, ``deviation`` the standard deviation of the differences. NaN and None where the differences do not vary;
-    ``smallest`` is infinite where too few of them do. ``reach`` is how far from 0 a difference can be.
+    ``smallest`` is the difference that this many queries show with the requested power, ``needed`` the number of
+    queries for the requested difference, ``likely`` the range of that number given the uncertainty of the pilot's
+    variance, ``deviation`` the standard deviation of the differences. NaN and None if the differences do not vary;
+    ``smallest`` is infinite if too few of them do. ``reach`` is how far from 0 a difference can be.
     """
 
     measure: str
@@ -51,7 +51,7 @@ class PowerResult:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Power(Rendered):
-    """What ``ar.power`` found: a row for every measure and pair of systems, and the noise floor of each measure."""
+    """The result of ``ar.power``: a row for every measure and pair of systems, and the noise floor of each measure."""
 
     rows: tuple[PowerResult, ...]
     difference: float
@@ -85,10 +85,11 @@ class Power(Rendered):
 
     @property
     def notes(self) -> list[str]:
-        """How it was computed, in sentences."""
+        """Sentences on how it was computed."""
         notes = [
-            f"Smallest difference: what as many queries show with a chance of {100 * self.chance:g} % by a paired "
-            f"t-test at level {self.level:g}, uncorrected; found by drawing from the queries at hand.",
+            f"Smallest difference: the one that as many queries show with a chance of {100 * self.chance:g} % by a "
+            f"paired "
+            f"t-test at level {self.level:g}, uncorrected; found by resampling these queries.",
         ]
         if not all(np.isfinite(row.smallest) for row in self.rows):
             notes.append(f"-: fewer than {PILOT} queries, or too few on which the systems differ.")
@@ -127,11 +128,11 @@ def power(
     chance: Annotated[float, Above(0), Below(1)] = CHANCE,
     random_state: Seed = 0,
 ) -> Power:
-    """Say how many queries a difference takes, and what the smallest difference is that the queries at hand can show.
+    """Estimate how many queries a difference needs, and the smallest difference that the given queries can show.
 
-    Samples of n queries are drawn from the pilot's own paired differences, moved so that their true mean is the
-    difference asked about, and tested: so ties, tails and the dependence of the two systems count as they are. Beyond
-    500 queries the mean is taken as normal.
+    Samples of n queries are drawn from the pilot's own paired differences, shifted so that their true mean is the
+    difference in question, and tested: so ties, tails and the correlation of the two systems are those of the data.
+    Beyond 500 queries the mean is taken as normal.
 
     Parameters
     ----------
@@ -139,16 +140,16 @@ def power(
         What ``ar.compare`` returned, or the differences of two systems, one for each query; those are taken as of a
         measure between 0 and 1 unless one is greater.
     difference : float
-        The difference of the measure that matters to you.
+        A difference of the measure that matters to you.
     scores, data : as in ``ar.compare``, optional
-        The systems and judgements of the comparison. With them the result also says how much a measure moves by judging
-        again and by the order of tied documents, beside drawing other queries.
+        The systems and judgements of the comparison. With them the result also shows how much a measure changes with
+        new judgements and with the order of tied documents.
     disagreement : float
         The share of labels on which a second judge would differ, by one grade.
     level : float, optional
-        What counts as significant, by default the level of the comparison, or 0.05.
+        Significance level, by default that of the comparison, or 0.05.
     chance : float
-        The wanted chance to find a difference that is there (the power of the test).
+        The probability of detecting a true difference (the power of the test).
 
     Examples
     --------
@@ -162,7 +163,7 @@ def power(
     settings = (LEVEL if level is None else level, chance, random_state)
     if not isinstance(pilot, Comparison):
         if scores is not None or data is not None:
-            raise InputError("scores, data: expected them beside a comparison, got differences as the pilot")
+            raise InputError("scores, data: expected a comparison as the pilot, got differences")
         column = _column(pilot)
         reach = 1.0 if np.nanmax(np.abs(column), initial=0.0) <= 1 else np.inf
         return Power((power_of("", "", "", column, reach, difference, *settings),), difference, *settings)
@@ -201,7 +202,7 @@ def power_of_pair(
 def power_of(
     measure: str, a: str, b: str, given: Floats, reach: float, difference: float, level: float, chance: float, seed: int
 ) -> PowerResult:
-    """Return what differences, NaN where undefined, say about the number of queries."""
+    """Return the number of queries needed, from differences (NaN if undefined)."""
     known = given[~np.isnan(given)]
     n = len(known)
     if n < PILOT or all_equal(known[:, None])[0]:

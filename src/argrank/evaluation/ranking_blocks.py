@@ -15,7 +15,7 @@ from argrank.data.unjudged import JUDGED, Gaps
 from argrank.measures.conventions import Convention
 from argrank.measures.rankings import Rankings, rank
 
-BLOCK_CELLS = 1 << 16  # cells of one block: its arrays stay in the processor's cache
+BLOCK_CELLS = 1 << 16  # cells of one block: its arrays stay in the cache
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Block:
     stored: Callable[[NDArray[np.intp]], NDArray[np.intp]]
 
     def rows(self) -> NDArray[np.intp]:
-        """Return the stored rows in ranked order; what lies in the padding means nothing."""
+        """Return the stored rows in ranked order; values in the padding are meaningless."""
         return self.stored(self.cells)
 
 
@@ -37,7 +37,7 @@ class Block:
 class Judgements:
     """All judged labels, query by query, where lists hold only some of the judged documents or unjudged ones.
 
-    ``gaps`` says for every stored row of the lists why it has no judgement; None where all of them have one.
+    ``gaps`` says for every stored row of the lists why it has no judgement; None if all of them have one.
     """
 
     labels: Floats
@@ -80,7 +80,7 @@ def rank_queries(
     width, first = max(1, int(sizes.max())), int(starts[0])
     held, gaps = None if judged is None else judged.gaps, None
     if held is None and int(sizes.min()) == width and int(starts[-1]) - first == (len(queries) - 1) * width:
-        # Adjacent queries of one length lie in memory as the block wants them.
+        # Adjacent queries of one length need no copy.
         block_scores, labels = (
             values[first : first + len(queries) * width].reshape(-1, width) for values in (scores, data.targets)
         )
@@ -123,7 +123,7 @@ def _tie_key(
 
     def by_id(cells: NDArray[np.intp]) -> NDArray[Any]:
         rows = stored(cells)
-        if data.document_ids is None:  # asked only where scores are tied: the texts may not have been made yet
+        if data.document_ids is None:  # only used if scores are tied: the texts may not have been computed yet
             return sign * rows
         # Tools compare document ids as text; the order of code points is the order of UTF-8 bytes.
         texts = np.array([str(one) for one in data.document_ids[rows].tolist()])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Evaluation(Framed):
-    """Means and values per query of the measures asked for, under the names they were asked by.
+    """Means and values per query of the requested measures, under the requested names.
 
     Attributes
     ----------
@@ -55,17 +55,17 @@ class Evaluation(Framed):
     added_up : tuple of str
         Measures whose figure in ``means`` is a sum.
     coverage : Coverage, optional
-        Of a run: how many of its documents are not judged, how many judged ones it did not return, and more.
+        For a run: how many of its documents are not judged, how many judged ones it did not return, and more.
     segment_of : array of shape (n_queries,), optional
-        The segment of every query, where ``by`` was given; ``segments`` has the figures.
+        The segment of every query, if ``by`` was given; ``segments`` has the figures.
     bounds : dict
-        Name to what the measure's values lie between; intervals make use of it.
+        Name to the range of the measure's values, used for intervals.
     correction : Correction, optional
-        Where ``trusted`` was given: what trusted judgements say of their queries, and in ``powered`` of each measure
-        the weight of the cheap judgements (``tuning``), the means by cheap ones and by trusted ones alone, and how many
-        trusted queries the estimate is worth. ``values`` are those by cheap judgements.
+        If ``trusted`` was given: the values by trusted judgements, and in ``powered`` for each measure the weight of
+        the cheap judgements (``tuning``), the means by cheap ones and by trusted ones alone, and the equivalent number
+        of trusted queries. ``values`` are those by cheap judgements.
     explanation : Explanation, optional
-        How the values of one query came about, where ``explain`` was given.
+        How the values of one query were computed, if ``explain`` was given.
     """
 
     means: dict[str, float]
@@ -95,7 +95,7 @@ class Evaluation(Framed):
         missing: NDArray[np.bool_] | None = None,
         coverage: Coverage | None = None,
     ) -> Evaluation:
-        """Make the result of raw values, NaN where a measure is undefined; ``missing`` queries have empty lists."""
+        """Make the result from raw values, NaN if a measure is undefined; ``missing`` queries have empty lists."""
         weight = data.query_weight
         result = cls({}, {}, data.query_ids, {}, {}, int(tied.sum()), convention, weight, coverage=coverage)
         absent = np.zeros(data.n_queries, bool) if missing is None or convention.missing == "empty" else missing
@@ -128,7 +128,7 @@ class Evaluation(Framed):
         return len(self.query_ids)
 
     def metrics(self) -> dict[str, float]:
-        """Return the means under names that trackers of experiments accept: ``ndcg_at_10`` for ``ndcg@10``."""
+        """Return the means under names that experiment trackers accept: ``ndcg_at_10`` for ``ndcg@10``."""
         return {re.sub(r"\W+", "_", name.replace("@", "_at_")).strip("_"): mean for name, mean in self.means.items()}
 
     @property
@@ -206,7 +206,7 @@ class Evaluation(Framed):
         }
 
     def with_means(self, powered: Mapping[str, Powered], notes: list[str]) -> Evaluation:
-        """Take over means and intervals that trusted judgements corrected, and what is to be said about them."""
+        """Replace the means and intervals by ones corrected with trusted judgements, and add notes."""
         self.means = {name: one.mean for name, one in powered.items()}
         self.intervals = {name: Interval(one.low, one.high) for name, one in powered.items()}
         self.notes = [*self.notes, *notes]
@@ -270,7 +270,7 @@ def _mean(
     order: NDArray[np.intp] | None,
     alone: NDArray[np.bool_] | None = None,
 ) -> float:
-    """Return the (weighted) mean of the counted values; those in ``alone`` add themselves with weight one."""
+    """Return the (weighted) mean of the counted values; those in ``alone`` have weight one."""
     weights = np.ones(len(values)) if weight is None else weight
     if order is not None:
         values, weights = values[order], weights[order]
@@ -309,7 +309,7 @@ def _notes(result: Evaluation, data: Dataset) -> list[str]:
 
 
 def coverage_notes(found: Coverage, convention: Convention) -> list[str]:
-    """Return what should be known about a run, in sentences."""
+    """Return notes about a run."""
     fate = "are left out" if convention.judged_only else "count as not relevant"
     notes = [
         f"{found.unjudged:,} of {found.returned:,} returned documents are not judged and {fate}; "

@@ -1,4 +1,4 @@
-"""What is in judgements and runs, and how they fit together."""
+"""Overview of judgements and runs, and how many of the runs' documents are judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments of queries (head and tail, country, device): how good systems are on each of them."""
+"""Measures on segments of queries (head and tail, country, device)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from argrank.errors import InputError, shown
 from argrank.evaluation.defaults import LEVEL
 from argrank.evaluation.intervals import TOO_FEW, mean_interval
 
-MOST = 100  # segments: with more of them, `by` is probably a number, and their figures are chance
+MOST = 100  # segments; with more of them, `by` is probably a continuous number
 QUERY, SEGMENT = "qid", "segment"
 
 
@@ -36,7 +36,7 @@ def segments_of(by: Any, data: Dataset) -> NDArray[Any]:
     """Return the segment of every query, as text.
 
     ``by`` is a mapping from query id, an array with one entry for each query, or the name of a feature that has one
-    value in each query. A mapping must know every query; ids are also found by their texts.
+    value in each query. A mapping must contain every query; ids are also matched by their texts.
     """
     if isinstance(by, str):
         found = _of_feature(by, data)
@@ -53,7 +53,7 @@ def segments_of(by: Any, data: Dataset) -> NDArray[Any]:
 
 
 def segments_by_id(by: Mapping[Any, Any], query_ids: NDArray[Any]) -> NDArray[Any]:
-    """Return the segment of every query id, as text, from a mapping that knows all of them."""
+    """Return the segment of every query id, as text, from a mapping that contains all of them."""
     by_text = {str(qid): one for qid, one in by.items()}
     found = []
     for qid in query_ids.tolist():
@@ -91,7 +91,7 @@ def groups(names: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 def mean_with_interval(
     values: Floats, bounds: tuple[float, float], weight: Floats | None = None, level: float = LEVEL
 ) -> tuple[int, float, float, float]:
-    """Return how many queries have a value, their (weighted) mean and its interval; ``bounds`` are the measure's."""
+    """Return the number of queries with a value, their (weighted) mean and its interval within ``bounds``."""
     known = ~np.isnan(values)
     n = int(known.sum())
     if n == 0 or (weight is not None and not weight[known].any()):
@@ -101,7 +101,7 @@ def mean_with_interval(
 
 
 def interval_text(mean: float, low: float, high: float) -> str:
-    """Return a mean with its interval, or that there are too few queries for one."""
+    """Return a mean with its interval as text, or that there are too few queries for one."""
     if np.isnan(mean):
         return measure_text(mean)
     known = TOO_FEW if np.isnan(low) else f"{measure_text(low)}, {measure_text(high)}"

@@ -1,8 +1,8 @@
-"""Is a difference between two systems more than chance? Paired tests and corrections.
+"""Paired tests of the difference between two systems, and corrections for several tests.
 
 Every function takes ``differences`` of shape (n_queries, n_pairs), the measure of one system minus that of another, one
-column for each pair of systems, without undefined values, and returns one result for each column. Taking all pairs at
-once lets them share the resampled queries, which is where the time goes.
+column for each pair of systems, without undefined values, and returns one result for each column. All pairs share the
+resampled queries, which take most of the time.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
 Array = Floats
 
 EXACT_QUERIES = 16  # up to 2**16 sign patterns are enumerated, which is faster than drawing 10,000
-ROUNDING = 1e-12  # of the largest value: what is nearer than this is the same
+ROUNDING = 1e-12  # relative to the largest value: closer values are equal
 ENOUGH = 50  # queries that differ, from which on Student's t covers
 IMAGINED = 2  # queries, added to the variance of few
 BLOCK_VALUES = 1 << 18  # random values drawn at once, about what the processor's cache holds
 
 
 def all_equal(values: Array) -> NDArray[np.bool_]:
-    """Return for each column whether its values are the same but for rounding."""
+    """Return for each column whether its values are equal up to rounding."""
     return np.asarray(np.ptp(values, axis=0) <= ROUNDING * np.abs(values).max(axis=0), bool)
 
 
@@ -76,7 +76,7 @@ def paired_t(differences: Array, reach: Array | float = np.inf) -> Array:
 
 def wilcoxon(differences: Array) -> Array:
     """Return two-sided p-values of Wilcoxon's signed-rank test by ``scipy.stats.wilcoxon``; 1 where all are zero."""
-    from scipy import stats  # slow to import, and the other tests do without
+    from scipy import stats  # slow to import, and only needed here
 
     return np.array([stats.wilcoxon(column).pvalue if column.any() else 1.0 for column in differences.T], np.float64)
 
@@ -84,7 +84,7 @@ def wilcoxon(differences: Array) -> Array:
 def randomisation(differences: Array, n_resamples: int = N_RESAMPLES, random_state: int = 0) -> Array:
     """Return two-sided p-values of the paired randomisation (sign-flip, Fisher-Pitman) test of the mean.
 
-    If the systems were the same, each query's difference could as well have had the other sign. p is the share of sign
+    If the systems were equal, each query's difference could equally have had the other sign. p is the share of sign
     patterns whose mean is at least as far from zero as the one observed: of all patterns for up to 16 queries, of
     ``n_resamples`` random ones and the observed one beyond, so that p is never 0.
     """
@@ -93,7 +93,7 @@ def randomisation(differences: Array, n_resamples: int = N_RESAMPLES, random_sta
     for flipped, drawn in _patterns(len(differences), n_resamples, random_state):
         n_patterns += drawn
         hits += np.count_nonzero(np.abs(total - 2 * _product(flipped, differences)) >= reached, axis=0)
-    observed = int(len(differences) > EXACT_QUERIES)  # all patterns have it among them
+    observed = int(len(differences) > EXACT_QUERIES)  # already among all patterns
     return (hits + observed) / (n_patterns + observed)
 
 
@@ -145,12 +145,12 @@ def _patterns(n_queries: int, n_resamples: int, random_state: int) -> Iterator[t
 
 
 def _product(flipped: Array, differences: Array) -> Array:
-    with single_threaded_blas():  # threads would wait for each other at every block, long on a busy machine
+    with single_threaded_blas():  # more BLAS threads would wait for each other at every block
         return np.asarray(flipped @ differences)
 
 
 def _reached(differences: Array) -> Any:
-    """Return the size of sum that counts as reached: the same sum added in another order differs in its last digits."""
+    """Return the size of sum that counts as reached: the same sum in another order differs by rounding."""
     return np.abs(differences.sum(axis=0)) - ROUNDING * np.abs(differences).sum(axis=0)
 
 
@@ -171,8 +171,8 @@ def p_values(
 def holm(p_values: Array) -> Array:
     """Return p-values corrected for their number by Holm's step-down rule.
 
-    The i-th smallest of m is multiplied by m - i + 1, and none may fall below a smaller one. It holds whatever the
-    dependence between the tests and rejects all that Bonferroni's rule rejects.
+    The i-th smallest of m is multiplied by m - i + 1, and none may fall below a smaller one. It is valid for any
+    dependence between the tests and rejects everything that Bonferroni's rule rejects.
     """
     order = np.argsort(p_values, kind="stable")
     raised = p_values[order] * np.arange(len(p_values), 0, -1)

@@ -11,17 +11,17 @@ from argrank.data.doctor.labels import order_of_labels
 from argrank.data.summary import feature_label
 from argrank.evaluation.evaluate import mean_of
 
-NEARLY = 0.98  # of what the model reaches
-SURE = 0.85  # AUC of the feature alone, below which nothing is said
+NEARLY = 0.98  # of the model's value
+SURE = 0.85  # AUC of the feature alone, below which there is no warning
 SAMPLE_ROWS = 20_000
 
 
 def single_feature(
     data: Dataset, mean: float, measure: str, convention: str = "default", known: Collection[str] | None = None
 ) -> str | None:
-    """Return what to tell of the feature that orders the labels best, where it alone nearly reaches ``mean``.
+    """Return a warning if the feature that ranks the labels best nearly reaches ``mean`` alone.
 
-    ``known`` are the features of the model, where the data may have more.
+    ``known`` are the features of the model; the data may have more.
     """
     if data.is_sparse or not data.is_judged:
         return None
@@ -38,6 +38,6 @@ def single_feature(
     if alone < NEARLY * mean:
         return None
     return (
-        f"{feature_label(data, best)} alone reaches {measure} {alone:.3f}, the model {mean:.3f}: if it is made of "
-        "judgements it is a leak, leave it out (--drop)"
+        f"{feature_label(data, best)} alone reaches {measure} {alone:.3f}, the model {mean:.3f}: if it is computed "
+        f"from judgements it is a leak, leave it out (--drop)"
     )

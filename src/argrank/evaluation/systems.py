@@ -1,4 +1,4 @@
-"""What is evaluated: scores of the rows of a Dataset, or runs with judgements, all as lists of judged documents."""
+"""The systems to evaluate (scores of a Dataset's rows, or runs with judgements) as lists of judged documents."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from argrank.measures.conventions import Convention
 
 @dataclass(frozen=True)
 class Coverage:
-    """How a run and the judgements fit together, in numbers of documents and queries.
+    """Overlap of a run and the judgements, in numbers of documents and queries.
 
     ``unjudged`` documents were returned and are not in the judgements: they count as not relevant, unless
-    ``judged_only`` takes them out. ``not_returned`` documents are judged and count in ideals and in recall.
-    ``missing`` queries are judged and the run has nothing for them; ``unknown`` ones are in the run and not judged.
+    ``judged_only`` drops them. ``not_returned`` documents are judged and count in ideals and in recall. ``missing``
+    queries are judged and the run has nothing for them; ``unknown`` ones are in the run and not judged.
     """
 
     returned: int
@@ -51,10 +51,10 @@ class Coverage:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """What one system ranks: documents by query in ``data``, with ``scores`` in stored row order.
+    """One system's lists: documents by query in ``data``, with ``scores`` in stored row order.
 
     For runs, ``judgements`` holds all judged documents, ``missing`` marks the queries without a returned document, and
-    ``unknown`` is the number of queries that were left out because nobody judged them.
+    ``unknown`` is the number of queries left out for lack of judgements.
     """
 
     data: Dataset
@@ -64,7 +64,7 @@ class Lists:
     unknown: int = 0
 
     def coverage(self, judged_at_10: float) -> Coverage | None:
-        """Return how a run and the judgements fit together; None for scores of judged rows."""
+        """Return the overlap of a run and the judgements; None for scores of judged rows."""
         if self.missing is None or self.judgements is None or self.judgements.gaps is None:
             return None
         gaps = self.judgements.gaps
@@ -95,7 +95,7 @@ def named_systems(given: Any) -> tuple[dict[str, Any], bool]:
 
 
 def _kept(one: Any) -> Any:
-    """Return what can be looked at twice: the readers of ir_measures give their records only once."""
+    """Return iterators as lists, to read them twice: the readers of ir_measures yield their records only once."""
     return list(one) if isinstance(one, Iterator) else one
 
 
@@ -106,7 +106,7 @@ def _is_named(one: Any) -> bool:
 
 
 def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) -> Dataset | Qrels:
-    """Return what systems are measured against: a judged Dataset, or judgements, for which they must be runs."""
+    """Return a judged Dataset, or judgements, for which systems must be runs."""
     if isinstance(data, str | os.PathLike):
         only_runs = all(is_run(one) for one in systems.values())
         holds_qrels = is_qrels_file(data) or (only_runs and is_qrels_table(data))
@@ -116,7 +116,7 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     if isinstance(data, Dataset):
         if data.gains is not None and any(is_run(one) for one in systems.values()):
             raise InputError(
-                "data: expected scores beside row gains, got a run; measure it on the log: evaluate(run, log, …)"
+                "data: expected scores for data with row gains, got a run; measure it on the log: evaluate(run, log, …)"
             )
         if data.gains is None and not data.is_judged:
             hint = label_hint(data.feature_names)
@@ -125,20 +125,20 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
     for name, one in systems.items():
         if not is_run(one):
             raise InputError(
-                f"data: expected a Dataset beside scores, got {type(data).__name__}; judgements (qrels) need runs, "
+                f"data: expected a Dataset with scores, got {type(data).__name__}; judgements (qrels) need runs, "
                 f"{{qid: {{docid: score}}}} or a file, and {name!r} is {type(one).__name__}"
             )
     return as_qrels(data)
 
 
 def is_run_for(one: Any, data: Dataset | Qrels) -> bool:
-    """Tell whether a system is taken as a run; a table of scores is one only if the data has ids to find it by."""
+    """Tell whether a system is taken as a run; a table of scores is one only if the data has document ids."""
     by_row = isinstance(data, Dataset) and data.document_ids is None
     return is_run(one) and not (by_row and isinstance(one, str | os.PathLike) and is_table(one))
 
 
 def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> dict[str, Lists]:
-    """Return what every system ranks, over the same queries in the same order.
+    """Return every system's lists, over the same queries in the same order.
 
     ``data`` is a judged Dataset, for which a system may be scores (an array, a file) or a run, or judgements, for
     which every system must be a run.
@@ -149,7 +149,7 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
     data = judged_source(data, systems)
     runs = {name: as_run(one) for name, one in systems.items() if is_run_for(one, data)}
     if runs and judgements is not None:
-        raise InputError("judgements: expected none beside a run, whose judgements are the second argument")
+        raise InputError("judgements: expected none with a run, whose judgements are the second argument")
     joined = join_runs(runs, data) if runs else None
     known = None if judgements is None else judged_labels(judgements, data)
     found = {}
@@ -162,7 +162,7 @@ def lists_of(systems: Mapping[str, Any], data: Any, judgements: Any = None) -> d
 
 
 def are_quick(systems: Mapping[str, Any], data: str | os.PathLike[str]) -> bool:
-    """Tell whether systems and judgements are TREC files, and so large that matching their bytes pays."""
+    """Tell whether systems and judgements are TREC files, and large enough that matching their bytes is faster."""
     files = [*systems.values(), data]
     if not all(isinstance(one, str | os.PathLike) and not is_table(one) for one in files) or not are_large(files):
         return False
@@ -170,7 +170,7 @@ def are_quick(systems: Mapping[str, Any], data: str | os.PathLike[str]) -> bool:
 
 
 def _quick_matches(systems: Mapping[str, Any], data: Any) -> dict[str, Matched] | None:
-    """Match runs with judgements where all are plain dicts or large TREC files; None where they need a closer look."""
+    """Match runs with judgements where all are plain dicts or large TREC files; None if they must be joined."""
     found: dict[str, Matched | None] = {}
     if isinstance(data, Mapping):
         found = {name: match_dicts(one, data) for name, one in systems.items()}
@@ -184,7 +184,7 @@ def _quick_matches(systems: Mapping[str, Any], data: Any) -> dict[str, Matched] 
 
 
 def matched_lists(matched: Matched, name: str) -> Lists:
-    """Return what a run ranks that was matched with judgements."""
+    """Return the lists of a run that was matched with judgements."""
     absent: dict[str, Any] = dict.fromkeys(
         ("comments", "sample_weight", "sources", "titles", "preferences", "query_weight", "query_texts")
     )
@@ -203,7 +203,7 @@ def matched_lists(matched: Matched, name: str) -> Lists:
 
 
 def run_lists(joined: JudgedRuns, name: str) -> Lists:
-    """Return what one of some joined runs ranks."""
+    """Return the lists of one of several joined runs."""
     known = joined.gaps == JUDGED
     per_query = np.bincount(joined.data.query_of_row[known], minlength=joined.data.n_queries)
     judged = Judgements(joined.data.y[known], offsets(per_query), joined.gaps[joined.rows[name]])
@@ -212,7 +212,7 @@ def run_lists(joined: JudgedRuns, name: str) -> Lists:
 
 
 def stored_scores(given: Any, data: Dataset, name: str) -> Floats:
-    """Return the scores of a system for the stored rows of the data: an array, a file, or what has ``predict``."""
+    """Return the scores of a system for the stored rows of the data: an array, a file, or a model."""
     if hasattr(given, "predict"):
         return data.from_caller(predicted_scores(given, data, name))
     scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given

@@ -17,7 +17,7 @@ from argrank.measures.names import measure as measure_of
 
 
 class Step(NamedTuple):
-    """One switch: its value in a and in b, what it does to a's mean alone, and the mean on the path so far."""
+    """One switch: its value in a and in b, its effect alone on a's mean, and the mean after all steps so far."""
 
     switch: str
     a: Any
@@ -28,11 +28,11 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """Where two conventions part, for one measure on one set of scores.
+    """The differences between two conventions, for one measure on one set of scores.
 
-    ``steps`` change a's switches to b's one after the other, the one that moves most alone first: ``alone`` is the
-    change of a's mean by this switch only, ``cumulative`` the mean after this and all earlier steps, so the last one
-    is b's mean. ``idle`` are switches that differ and move nothing here, also not together.
+    ``steps`` change a's switches to b's one after the other, the one with the largest effect alone first: ``alone`` is
+    the change of a's mean by this switch only, ``cumulative`` the mean after this and all earlier steps, so the last
+    one is b's mean. ``idle`` are switches that differ without any effect here, even together.
     """
 
     measure: Measure
@@ -49,7 +49,7 @@ class Differences:
             f"difference {self.value_b - self.value_a:+.6f}"
         ]
         if not self.steps:
-            return "\n".join([*lines, "no switch moves the value on these scores"])
+            return "\n".join([*lines, "no switch changes the value on these scores"])
         rows = [
             [step.switch, describe(step.a), describe(step.b), f"{step.alone:+.6f}", f"{step.cumulative:.6f}"]
             for step in self.steps
@@ -80,7 +80,7 @@ def why_differs(
     a: str | Convention = "default",
     b: str | Convention = "trec",
 ) -> Differences:
-    """Say which rules make a measure differ between two conventions, and by how much each; scores or a run.
+    """Show which rules make a measure differ between two conventions, and by how much each; scores or a run.
 
     >>> import argrank as ar
     >>> data = ar.Dataset([[0.0]] * 4, [0, 2, 0, 0], qid=[1, 1, 1, 2])
@@ -104,7 +104,7 @@ def why_differs(
     wanted = goal.switches()
     differing = [switch for switch, value in start.switches().items() if value != wanted[switch] and switch != "format"]
     alone = {switch: mean(_changed(start, {switch: wanted[switch]})) - value_a for switch in differing}
-    # The same sum in another order is not a difference between tools; a step must be more than rounding.
+    # Rounding of a sum in another order is not a difference between tools.
     noise = 1e-12 * max(1.0, abs(value_a))
     order = sorted(differing, key=lambda switch: -_size(alone[switch]))
     current, before, steps, idle = start, value_a, [], []
@@ -124,5 +124,5 @@ def _changed(convention: Convention, switches: dict[str, Any]) -> Convention:
 
 
 def _size(change: float) -> float:
-    """Return the size of a change; to or from NaN it is the greatest of all."""
+    """Return the size of a change; a change to or from NaN is infinite."""
     return abs(change) if change == change else float("inf")

@@ -1,1 +1,1 @@
-"""The measure along a line in score space, exactly: every value it takes, and the best step."""
+"""Exact line search: every value of a measure along a line in score space, and the best step."""

@@ -1,4 +1,4 @@
-"""Which kernel walks which kind of measure, and running it: a block of queries in, the changes of the measure out."""
+"""Choose and run the kernel for a kind of measure: a block of queries in, the changes of the measure out."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 from argrank.measures.structure import Structure, capped_pairs
 
-FIRST_EVENTS = 1 << 15  # events a block has room for before its arrays grow
-MOST_LEVELS = 16  # different gains of documents whose numbers above a document are counted
-#: What the kernels call the kinds of measures of ``argrank.measures.structure`` that they can do.
+FIRST_EVENTS = 1 << 15  # initial number of events of a block, before its arrays grow
+MOST_LEVELS = 16  # most distinct gains for counting by gain
+#: The kernels' numbers of the kinds of ``argrank.measures.structure`` that they support.
 SWEEP = {"additive": sweep.ADDITIVE, "first": sweep.CASCADE, "cascade": sweep.CASCADE, "precision": sweep.PRECISION}
 COUNT = {"additive": GAIN, "precision": AVERAGE, "cascade": CASCADE, "pairs": PAIRS, "capped pairs": PAIRS}
 
 
 @dataclass(frozen=True)
 class Route:
-    """A measure as the kernels see it: gains of rows, scale of queries, discounts of ranks, 0 from ``depth`` on.
+    """A measure in the form for kernels: gains of rows, scale of queries, discounts of ranks, 0 from ``depth`` on.
 
-    ``swap`` is the kind for ``sweep`` and ``rules`` what ``list_crossings`` and ``follow_counts`` are told; None where
-    these cannot. ``first`` says that the first relevant document decides.
+    ``swap`` is the kind for ``sweep`` and ``rules`` the argument of ``list_crossings`` and ``follow_counts``; None if
+    not supported. ``first`` means that the first relevant document decides.
     """
 
     gains: Floats
@@ -47,7 +47,7 @@ class Route:
 
 
 def route(measure: Measure, convention: Convention, data: Dataset, judged: Judgements | None = None) -> Route | None:
-    """Return how a measure is walked; None for one that has no kernel. ``judged`` are all labels, if there are more."""
+    """Return the kernel's form of a measure; None if it has no kernel. ``judged`` are all labels, if there are more."""
     structure = measure.structure(convention)
     if structure is None:
         return None
@@ -69,10 +69,10 @@ def route(measure: Measure, convention: Convention, data: Dataset, judged: Judge
 def _rules(
     structure: Structure, gains: Floats, discounts: Floats, data: Dataset, labels: Floats, indptr: Integers
 ) -> Rules | None:
-    """Return what a counted document adds; None where there are too many different gains to count by them."""
+    """Return the contribution of a counted document; None if there are too many distinct gains."""
     kind, level, powers = COUNT[structure.kind], np.empty(0, np.intp), np.empty((0, 0))
     if kind == CASCADE:
-        different = np.unique(gains[gains != 0.0])  # only documents that count are asked for their level
+        different = np.unique(gains[gains != 0.0])  # only the levels of counted documents are used
         level = np.searchsorted(different, gains)
         if len(different) > MOST_LEVELS:
             return None
@@ -85,13 +85,13 @@ def _rules(
 
 
 class Task(NamedTuple):
-    """A kernel of one block (``crossings`` or ``first_relevant``) and what it is told beside the lines."""
+    """A kernel of one block (``crossings`` or ``first_relevant``) and its arguments other than the lines."""
 
     kernel: LazyKernel
     gains: Floats
     scale: Floats
     discounts: Floats
-    options: tuple[float, ...]  # what lies between the borders of the queries and the outputs in its signature
+    options: tuple[float, ...]  # the arguments between the query offsets and the outputs
 
 
 class Changes(NamedTuple):
@@ -103,12 +103,12 @@ class Changes(NamedTuple):
 
 
 def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return arrays as one; a single one is not copied, since these arrays are so long that copying them counts."""
+    """Concatenate arrays; a single one is not copied, since copying these long arrays takes time."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def walk_block(scores: Floats, slopes: Floats, indptr: Integers, task: Task, block: tuple[int, int]) -> Changes:
-    """Run a task on the queries of one block, and ``sweep`` on those that its kernel leaves (their start is NaN)."""
+    """Run a task on the queries of one block, and ``sweep`` on those it leaves out (their start is NaN)."""
     first, last = block
     borders = indptr[first : last + 1]
     rows = slice(int(borders[0]), int(borders[-1]))
@@ -126,7 +126,7 @@ def walk_block(scores: Floats, slopes: Floats, indptr: Integers, task: Task, blo
 def _run(
     kernel: LazyKernel, lines: tuple[Floats, Floats, Floats], scale: Floats, borders: Integers, task: Task
 ) -> tuple[Floats, Floats, Floats]:
-    """Return starts, times and changes of a block, with more and more room for changes until they fit."""
+    """Return starts, times and changes of a block, with growing arrays until the changes fit."""
     starts, state = np.empty(len(scale)), np.zeros(2, np.int64)
     times, deltas = np.empty(FIRST_EVENTS), np.empty(FIRST_EVENTS)
     while True:
@@ -138,7 +138,7 @@ def _run(
 
 @dataclass(frozen=True)
 class Counting:
-    """A walk that counts the documents above each document that counts, in all queries at once."""
+    """Counts the documents above each counted document along the line, in all queries at once."""
 
     rules: Rules
     scale: Floats
@@ -157,7 +157,7 @@ class Counting:
         parts = map_threads(functools.partial(self._list, scores, slopes, data.indptr, counts), blocks, n_jobs)
         times, pairs = (joined(some) for some in zip(*parts, strict=True))
         ordered, order = in_order(times)
-        deltas = np.empty(len(order)) if ordered is times else times  # fresh pages cost more than the counting
+        deltas = np.empty(len(order)) if ordered is times else times  # allocating memory costs more than counting
         start = follow_counts(*self.rules, self.scale, data.query_of_row, *counts, pairs, order, deltas)
         changed = deltas != 0.0
         if not changed.all():

@@ -1,9 +1,9 @@
-"""Measures that look at the whole list: count, along the line, the documents above each document that counts.
+"""Measures of the whole list: track, along the line, the number of documents above each counted document.
 
-For every document that counts (a relevant one, or one with a gain) all its crossings are listed; in order of time, each
-of them changes the number of documents above it by one. That takes O(R n log n) for R such documents of n and is exact
-whatever lines coincide, since the counts after a point do not depend on the order in which the crossings of that point
-are taken. The crossings of all queries are sorted at once, so that what comes out is in order of time, too.
+For every counted document (a relevant one, or one with a gain) all its crossings are listed; in order of time, each of
+them changes the number of documents above it by one. That takes O(R n log n) for R such documents of n and is exact
+even if lines coincide, since the counts after a point do not depend on the order in which the crossings of that point
+are taken. The crossings of all queries are sorted at once, so the output is also in order of time.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ GAIN, AVERAGE, CASCADE, PAIRS = 0, 1, 2, 3
 
 
 class Rules(NamedTuple):
-    """What a document adds to the measure: see ``term_of``."""
+    """The contribution of a document to the measure, see ``term_of``."""
 
     kind: Any
     gain: Any  # of a row; a document counts if it is not 0
     level: Any  # the number of a row's gain among the different ones; only for CASCADE
     powers: Any  # of 1 - gain, one row for each level; only for CASCADE
     discounts: Any
-    most: Any  # of a query: what a document adds with nothing against it; only for PAIRS
-    limit: Any  # of a query: from how many on more documents against it do not matter
+    most: Any  # of a query: a document's contribution with nothing against it; only for PAIRS
+    limit: Any  # of a query: most documents that count against it
 
 
 class Counts(NamedTuple):
@@ -65,7 +65,7 @@ def list_crossings(
 
     Documents whose lines coincide are ranked by row, or, where ``expected`` is not 0, counted as tied. Returns the
     number of crossings; a pair is the row that rises, in the upper half of the bits, and the one that falls. A pair of
-    two counted documents is seen once; where pairs are counted (PAIRS) it cannot matter.
+    two counted documents is listed once; for PAIRS this does not matter.
     """
     n_crossings, first_row = 0, indptr[0]
     for query in range(len(indptr) - 1):
@@ -127,9 +127,9 @@ def follow_counts(
     order: Integers,
     deltas: Filled[np.float64],
 ) -> float:
-    """Go through the crossings in ``order``, that of time; fill what each changes, and return the value before.
+    """Process the crossings in ``order`` (of time); fill the change of each, and return the value before the first.
 
-    A crossing renews the terms of its one or two counted documents.
+    A crossing updates the terms of its one or two counted documents.
     """
     rules = Rules(kind, gain, level, powers, discounts, most, limit)
     counts = Counts(above, hits, tied, tied_hits, by_level)
@@ -163,7 +163,7 @@ def follow_counts(
 
 @helper
 def term_of(rules: Rules, counts: Counts, i: int, query: int) -> Any:
-    """Return what a counted document adds to the measure, in the mean over the orders of equal lines.
+    """Return the contribution of a counted document to the measure, averaged over the orders of equal lines.
 
     Of m documents of one line, r of them counted, each is at every place of the group with chance 1 / m.
     """

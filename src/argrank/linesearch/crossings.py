@@ -3,12 +3,12 @@
 The line is cut into segments. In a segment only few lines can be among the first k: those that are, at its right end,
 not below all of the first k of its left end (a line below k lines at both ends is below them in between). Sorting these
 few twice, by insertion, gives the pairs that cross; for each pair of different gain, the lines above the point where it
-crosses are counted. Nothing has to be done in the order of time, and pairs of equal gain cost nothing. The times at
-which normal lines cross have a Cauchy distribution, which sets the first length of the segments.
+crosses are counted. Nothing needs the order of time, and pairs of equal gain cost nothing. The times at which normal
+lines cross have a Cauchy distribution, which sets the first length of the segments.
 
-The counts are right only where lines lie apart. Where other lines pass within rounding of a crossing, or two lines
-meet at the end of a segment, the query is left to ``sweep``, which can handle any position. Equal and parallel lines
-are handled here.
+The counts are correct only if lines are separated. If other lines pass within rounding of a crossing, or two lines meet
+at the end of a segment, the query is left to ``sweep``, which can handle any position. Equal and parallel lines are
+handled here.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from argrank._jit import helper, kernel
 from argrank._types import Filled, Floats, Integers
 
-CERTAIN = 1e-9  # share of the scores' size by which a line has to be below others to be left out
-APART = 1e-12  # share of the scores' size by which two values have to differ so that rounding cannot swap them
+CERTAIN = 1e-9  # relative margin by which a line must be below others to be left out
+APART = 1e-12  # relative difference above which rounding cannot swap two values
 CASCADE, PRECISION = 1, 2  # as in sweep.py: a kernel uses nothing outside its own file
 
 
 class Query(NamedTuple):
-    """The documents of one query as lines, and what their slopes and scores have in common."""
+    """The documents of one query as lines, and statistics of their slopes and scores."""
 
     score: Any
     slope: Any
@@ -188,7 +188,7 @@ def find_first(
 ) -> None:
     """Find the first k lines just above ``low``: fill their rows and heights, and the heights of all lines.
 
-    Insertion, after a first look has sorted out the lines that are far below (if they were normally distributed).
+    By insertion, after a first pass has excluded the lines that are far below (assuming a normal distribution).
     """
     n, k = len(lines.score), lines.k
     centre, width = -moments.mean_a, np.sqrt(moments.aa / n)
@@ -272,8 +272,8 @@ def walk_segments(
     """Write all changes of one query; return the number of events so far, FULL or UNSURE.
 
     Times are middle + reach u / (1 - u²), close to the quantiles of the Cauchy distribution, u from -1 to 1. A segment
-    that holds too many lines is halved; after one that holds few the next is longer. Where that does not help, the
-    query is full of ties.
+    that holds too many lines is halved; after one that holds few the next is longer. If that does not help, the query
+    is full of ties.
     """
     middle, spread, low, high = span
     n, k = len(lines.score), lines.k
@@ -333,7 +333,7 @@ def count_near(lines: Query, segment: Segment, leader: Any, end: float, level: F
         segment.key[p] = level[i]
         bound = min(bound, level[i])
         level[i] = -np.inf
-    # a line no steeper than the first k never gets past them
+    # a line no steeper than the first k never passes them
     bound = np.nextafter(bound, np.inf) if end == np.inf else bound - CERTAIN * (lines.greatest + abs(bound))
     others = 0
     for i in range(n):
@@ -398,7 +398,7 @@ def are_certain(lines: Query, segment: Segment, m: int) -> bool:
     for p in range(m - 1):
         if key[p] - key[p + 1] > APART * (lines.greatest + abs(key[p])):
             if p >= lines.k - 1:
-                break  # what comes later is not among the first k, nor near them
+                break  # later lines are not among the first k, nor near them
         elif slope[place[p]] != slope[place[p + 1]]:
             return False
     return True
@@ -417,7 +417,7 @@ def write_changes(
     deltas: Floats,
     count: int,
 ) -> int:
-    """Write what each pair changes, by the number of lines above the point where it crosses.
+    """Write the change by each pair, from the number of lines above its crossing.
 
     Returns the number of events so far, or UNSURE where another line passes through such a point.
     """

@@ -1,7 +1,7 @@
-"""Any measure along a line: every crossing of every two documents, the whole ranking in between. Slow, and plain.
+"""Any measure along a line, by evaluating the whole ranking between all crossings. Slow and simple.
 
-What has no kernel comes here, and the kernels are tested against it. So does a function of the user's own; where it is
-compiled, ``follow`` walks down the crossings and calls it for every ranking whose labels are new.
+Used for measures without a kernel, and to test the kernels. Also used for a user's function; if it is compiled,
+``follow`` goes through the crossings and calls it whenever the ranked labels change.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from argrank.measures.measure import Measure
 from argrank.measures.rankings import Rankings
 from argrank.measures.ties import TieGroups, find_ties
 
-CELLS = 1 << 20  # documents of the rankings that are worked on together
+CELLS = 1 << 20  # documents of the rankings evaluated at a time
 
 
 class QueryLines(NamedTuple):
-    """The documents of one query as lines: score, slope, label; and all its judged labels, where they are more."""
+    """The documents of one query as lines: score, slope, label; and all its judged labels, if there are more."""
 
     scores: Floats
     slopes: Floats
@@ -109,7 +109,7 @@ def _rankings(
 
 
 def _refuse_gaps(measure: Measure, values: Floats) -> None:
-    """Refuse a function that is undefined for some orders of the documents of a query and not for others."""
+    """Raise for a function that is undefined for some rankings of a query but not for others."""
     if isinstance(measure, FunctionMeasure) and np.isnan(values).any():
         raise InputError(
             f"measure {measure.name}: expected NaN for all rankings of a query or for none, got NaN for "

@@ -1,9 +1,9 @@
-"""The first relevant document along a line: the upper envelope of the relevant lines decides, few of which are on it.
+"""The first relevant document along a line: the upper envelope of the relevant lines, which has few lines.
 
 The envelope is convex, so a line of a document that is not relevant is above it in one interval: after it has crossed
 all lines of the envelope with a smaller slope, and before it crosses those with a greater one. The rank of the first
 relevant document is the number of such intervals that hold t, plus one. That takes O(n log n) and lists at most two
-events of a document, where counting what is above every relevant document would list them all.
+events per document; counting the documents above every relevant one would list all crossings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A measure on fixed data, made ready to be walked along many lines."""
+"""A measure on fixed data, prepared for evaluation along many lines."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from argrank.measures.conventions import make_convention
 from argrank.measures.function import FunctionMeasure
 from argrank.measures.names import measure as parse_measure
 
-BLOCK_ROWS = 1 << 14  # rows of queries walked by one call
+BLOCK_ROWS = 1 << 14  # rows of queries handled by one call
 
 Likelihood = Callable[[Floats, Floats], Callable[[float], Floats]]
 
 
 class Value(NamedTuple):
-    """The mean of the measure, and the queries in which documents of different labels have one score."""
+    """The mean of the measure, and the queries in which documents with different labels are tied."""
 
     mean: float
     tied: NDArray[np.intp]
@@ -88,7 +88,7 @@ class Landscape:
         weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
         total = float((weight if isinstance(self.rules.undefined, float) else weight[defined]).sum())
         share = np.where(defined, weight, 0.0) / (total if total > 0 else 1.0)
-        self.constant = 0.0  # what queries without a measure of their own add to the mean
+        self.constant = 0.0  # contribution of undefined queries to the mean
         if isinstance(self.rules.undefined, float) and total > 0:
             self.constant = self.rules.undefined * float(weight[~defined].sum()) / total
         self.is_defined = bool(defined.any())
@@ -97,7 +97,7 @@ class Landscape:
         self.blocks = [block for block in adjacent_queries(data.indptr, BLOCK_ROWS) if share[slice(*block)].any()]
 
     def value(self, scores: Floats) -> Value:
-        """Return the mean of the measure at scores, with the bits of ``evaluate``."""
+        """Return the mean of the measure at scores, bit-identical to ``evaluate``."""
         values, tied = measure_queries(scores, self.data, [self.measure], self.rules, self.judged, self.n_jobs)
         name = self.measure.name
         result = Evaluation.of([(name, self.measure)], values, tied, self.data, self.rules)
@@ -106,7 +106,7 @@ class Landscape:
     def walk(self, scores: Floats, slopes: Floats, low: float, high: float, tied: NDArray[np.intp]) -> StepFunction:
         """Return the measure of ``scores + t * slopes`` for t from ``low`` to ``high``.
 
-        ``tied`` are the queries in which documents of different labels have one score.
+        ``tied`` are the queries in which documents with different labels are tied.
         """
         scores, slopes = np.ascontiguousarray(scores), np.ascontiguousarray(slopes)
         task, apart = self._task(self._coinciding(scores, slopes, tied), low, high)
@@ -124,7 +124,7 @@ class Landscape:
         return StepFunction.of(start, joined([part.times for part in parts]), joined([part.deltas for part in parts]))
 
     def _task(self, together: Groups, low: float, high: float) -> tuple[Task | Counting | None, NDArray[np.intp]]:
-        """Return what the kernels do, and the queries that are enumerated instead, given the coinciding lines."""
+        """Return the task of the kernels, and the queries that are enumerated instead, given the coinciding lines."""
         plan, apart = self.route, np.empty(0, np.intp)
         if plan is None:
             return None, np.flatnonzero(self.share)
@@ -152,7 +152,7 @@ class Landscape:
         return Changes(self.share[query] * start, times, self.share[query] * deltas)
 
     def _coinciding(self, scores: Floats, slopes: Floats, tied: NDArray[np.intp]) -> Groups:
-        """Return groups of rows of one line and different labels, where the mean over their orders is asked for."""
+        """Return groups of rows with the same line and different labels, if the mean over their orders is requested."""
         if self.rules.ties == "row" or len(tied) == 0:
             return Groups(np.empty(0, np.intp), np.empty(0, np.intp))
         query = np.repeat(tied, self.data.sizes[tied])
@@ -168,9 +168,9 @@ class Landscape:
         return Groups(rows[np.repeat(mixed, sizes)], sizes[mixed])
 
     def wanted(self, scores: Floats) -> Likelihood:
-        """Fix the most wanted order of the documents: greater labels first, ties by these scores, then by row.
+        """Fix the target order of the documents: greater labels first, ties by these scores, then by row.
 
-        The result makes of a line (scores, slopes) a function of t: the log likelihood of that order, and its
+        The result maps a line (scores, slopes) to a function of t: the log likelihood of that order, and its
         derivative.
         """
         order = wanted_order(self.data.targets, scores, self.data.query_of_row)

@@ -1,4 +1,4 @@
-"""The Plackett–Luce point: where in an interval the wanted order of the documents is most likely.
+"""The Plackett–Luce point: where in an interval the target order of the documents is most likely.
 
 DirectRank, section 2.3. With scores f = score + t * slope, the log likelihood of an order is the sum over its first k
 places j of ``f_j - log sum over l >= j of exp f_l``, concave in t; its derivative is the sum of
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from argrank._jit import kernel
 from argrank._types import Filled, Floats, Integers
 
-MARGIN = 0.01  # share of the interval kept free at its ends, where documents cross
+MARGIN = 0.01  # share of the interval excluded at each end, where documents cross
 HALVINGS = 20
 
 
@@ -58,7 +58,7 @@ def wanted_order(labels: Floats, scores: Floats, query: Integers) -> NDArray[np.
 
 
 def most_likely(slope: Callable[[float], float], low: float, high: float) -> float:
-    """Return the maximum of a concave function on an interval, given its derivative; ends are kept off a little."""
+    """Return the maximiser of a concave function on an interval, given its derivative, slightly off the ends."""
     low, high = low + MARGIN * (high - low), high - MARGIN * (high - low)
     if slope(low) <= 0.0:
         return low

@@ -1,4 +1,4 @@
-"""line_search: the best step along a direction in score space, found on the measure itself, exactly."""
+"""line_search: the best step along a direction in score space, exactly on the measure itself."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from argrank.linesearch.step_function import BETTER, StepFunction, bounded, rank
 
 Point = str | Callable[[float, float], float]
 
-TRIES = 8  # intervals tried where rounding keeps the scores from what the interval promises
-OTHER_POINTS = (0.5, 0.382, 0.618)  # of an interval, should the step lie just where documents cross without a change
+TRIES = 8  # intervals to try if rounding keeps the scores from reaching an interval's value
+OTHER_POINTS = (0.5, 0.382, 0.618)  # share of an interval, if the step lies exactly on a crossing without a change
 AGREES = 1e-10  # how far the measure at the step may be from the value of its interval
 
 
@@ -34,7 +34,7 @@ class LineSearch:
     step : float
         The best t.
     value : float
-        The measure of ``scores + step * direction``, with the bits of ``evaluate``.
+        The measure of ``scores + step * direction``, bit-identical to ``evaluate``.
     start : float
         The measure at t = 0.
     breakpoints : array
@@ -42,7 +42,7 @@ class LineSearch:
     values : array, one longer
         The measure on every open interval: before the first breakpoint, between the first and the second, ….
     interval : (float, float)
-        The interval the step lies in; both ends 0 where there is no better place than a breakpoint at 0.
+        The interval the step lies in; both ends 0 if the best step is a breakpoint at 0.
     """
 
     step: float
@@ -54,7 +54,7 @@ class LineSearch:
 
     @property
     def gain(self) -> float:
-        """What the step adds to the measure."""
+        """The increase of the measure by the step."""
         return self.value - self.start
 
     def __repr__(self) -> str:
@@ -77,11 +77,11 @@ def line_search(
     ties: str = "row",
     n_jobs: Jobs = None,
 ) -> LineSearch:
-    """Find the step t for which ``scores + t * direction`` has the greatest mean measure; nothing is approximated.
+    """Find the step t for which ``scores + t * direction`` has the greatest mean measure, exactly.
 
     Along a line the ranking changes only where two documents of a query cross, so the measure is a step function of t.
-    All its steps are found (DirectRank, section 2.2, with crossings of several documents in one point done right), and
-    the best interval is chosen: the one that holds t = 0 unless another is better by more than 1e-12.
+    All its steps are found (DirectRank, section 2.2, with correct treatment of crossings of several documents at one
+    point), and the best interval is chosen: the one that holds t = 0 unless another is better by more than 1e-12.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ def line_search(
     data : Dataset
     measure : str, Measure or callable
         Fast for NDCG, DCG, P, R, RR, ERR, AP (with a cut-off or without), AUC and Bpref. Any other measure, and any
-        function from the labels of one ranking to a number, takes the way through all crossings of all documents, which
-        for a function that numba compiles costs about one call for every crossing of documents of different label.
+        function from the labels of one ranking to a number, is evaluated at all crossings of all documents, which for a
+        function that numba compiles costs about one call per crossing of documents with different labels.
     window : (low, high), optional
-        Search only there; inside it is as exact as without.
+        Search only there, equally exactly.
     interval : "widest" or "nearest"
         Which of several equally good intervals.
     point : "likelihood", "middle" or callable
@@ -101,9 +101,9 @@ def line_search(
         section 2.3), in the middle, or where ``point(low, high)`` says. Unbounded intervals are cut at a distance in
         which the scores change by about their own range.
     ties : "row" or "expected"
-        Documents whose lines coincide keep the order of their rows, or are valued by the mean over their orders.
+        Documents whose lines coincide keep the order of their rows, or the value is the mean over their orders.
     n_jobs : int, optional
-        Threads; None for all cores. The result has the same bits for any number.
+        Threads; None for all cores. The result does not depend on it.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def line_search(
 
 
 class Placement(NamedTuple):
-    """Where to stand: which of equally good intervals, where in it, and whether to move within the present one."""
+    """Choice of the step: which of equally good intervals, where in it, and whether to move within the current one."""
 
     interval: str = "widest"
     point: Point = "likelihood"
@@ -163,8 +163,9 @@ def search(
 ) -> tuple[LineSearch, Value]:
     """Search from scores whose value is known (``here``), all in stored order; return the value at the step too.
 
-    The measure is taken again at the step: where rounding keeps the scores from what the interval promises (crossings
-    a few units in the last place apart), the next best interval is tried, so that the value is always a true one.
+    The measure is evaluated again at the step: if rounding keeps the scores from reaching the interval's value
+    (crossings a few units in the last place apart), the next best interval is tried, so the returned value is always
+    correct.
     """
     placement.check()
     low, high = window

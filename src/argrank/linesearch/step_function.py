@@ -1,4 +1,4 @@
-"""A step function: from the changes of all queries to values on intervals, and which interval is best."""
+"""A step function: values on intervals from the changes of all queries, and the best interval."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from argrank._jit import kernel
 from argrank._types import Filled, Floats, Integers
 
-BETTER = 1e-12  # another interval is better only by more than this; prevents going round in circles
+BETTER = 1e-12  # another interval must be better by more than this; prevents cycling
 NARROW = 1e-9  # an interval of less than this share of |t| is too narrow to stop in
 FARTHER = 1e-6  # an unbounded interval is cut no nearer than this share of |t| from its end
-CANCELLED = 1e-14  # share of the changes of a point below which their sum is rounding
-SAME_POINT = 4.0 * float(np.finfo(float).eps)  # a crossing's time has three roundings: copies of one are this close
+CANCELLED = 1e-14  # relative size below which the sum of a point's changes is rounding
+SAME_POINT = 4.0 * float(np.finfo(float).eps)  # a crossing's time is rounded three times: equal ones are this close
 
 
 class StepFunction(NamedTuple):
@@ -27,7 +27,7 @@ class StepFunction(NamedTuple):
     def of(cls, start: float, times: Floats, deltas: Floats) -> StepFunction:
         """Add up changes from the left, where the value is ``start``; changes at one point become one."""
         (ordered, order), values = in_order(times), np.empty(len(times) + 1)
-        breakpoints = np.empty(len(times)) if ordered is times else ordered  # never behind what is read next
+        breakpoints = np.empty(len(times)) if ordered is times else ordered  # never overwrites what is read next
         count = int(add_up(ordered, order, deltas, start, SAME_POINT, breakpoints, values))
         return cls(breakpoints[:count], values[: count + 1])
 
@@ -51,8 +51,8 @@ def last_of_point(times: Floats) -> NDArray[np.intp]:
 def in_order(times: Floats) -> tuple[Floats, Integers]:
     """Return times in their order, and the place that each had.
 
-    One sort of whole numbers, each a time's leading bits and its place, takes a third of the time of ``np.argsort``;
-    those that differ only in the last bits are put right after it.
+    Sorting integers made from a time's leading bits and its place takes a third of the time of ``np.argsort``; times
+    that differ only in the last bits are corrected afterwards.
     """
     if bool((times[1:] >= times[:-1]).all()):
         return times, np.arange(len(times))
@@ -80,7 +80,7 @@ def pack(bits: Integers, place_bits: int, keys: Filled[np.int64]) -> None:
 def put_right(ordered: Filled[np.float64], order: Filled[np.int64]) -> bool:
     """Put times in a rough order right by insertion, and their places with them; False where that takes many moves.
 
-    It does with rounded features, whose times lie together in great numbers and differ in the last bits.
+    This happens with rounded features, where many times differ only in the last bits.
     """
     moves = 4 * len(order) + 65536
     for e in range(1, len(order)):
@@ -108,8 +108,8 @@ def add_up(
 ) -> int:
     """Fill breakpoints and the values before, between and after them; return the number of breakpoints.
 
-    The change at time ``ordered[e]`` is ``deltas[order[e]]``. A point whose changes cancel is none. Sums carry what
-    rounding takes from them (Neumaier), so that after millions of changes the last digits are right.
+    The change at time ``ordered[e]`` is ``deltas[order[e]]``. A point whose changes cancel is not a breakpoint. Sums
+    are compensated (Neumaier), so that they stay accurate after millions of changes.
     """
     values[0] = start
     total, lost, count, n = start, 0.0, 0, len(order)
@@ -131,10 +131,10 @@ def add_up(
 def rank_intervals(
     steps: StepFunction, low: float, high: float, unit: float, prefer: str, limit: int, floor: float = -np.inf
 ) -> list[tuple[int, float, float]]:
-    """Return the best intervals above ``floor`` (number, left end, right end), the most wanted first.
+    """Return the best intervals above ``floor`` (number, left end, right end), the preferred one first.
 
-    Of equal values the widest comes first, or the one nearest to 0. An unbounded interval is cut: far out
-    nothing changes any more except by rounding.
+    Of equal values the widest comes first, or the one nearest to 0. An unbounded interval is cut: far out only rounding
+    changes anything.
     """
     some = np.flatnonzero(steps.values > floor)
     left, right = steps.edges(some, low, high)
@@ -155,7 +155,7 @@ def rank_intervals(
 
 
 def bounded(left: Floats, right: Floats, unit: float) -> tuple[Floats, Floats]:
-    """Cut unbounded intervals ``unit`` from their finite end, or farther if the end is so far that this is nothing."""
+    """Cut unbounded intervals ``unit`` from their finite end, or farther if this is negligible relative to the end."""
     far = np.maximum(unit, FARTHER * np.where(np.isinf(right), 0.0, np.abs(right)))
     left = np.where(np.isinf(left), np.minimum(right, 0.0) - far, left)
     return left, np.where(np.isinf(right), np.maximum(left, 0.0) + np.maximum(unit, FARTHER * np.abs(left)), right)

@@ -2,16 +2,16 @@
 
 The score of document i at step t is the line ``score_i + t * slope_i``. Sweeping t outwards from the origin, the
 ranking of the first k changes only where two neighbours cross, or where the k-th meets a line from outside. One time is
-kept for each of these k meetings; an event renews three of them (DirectRank, Algorithm 2, goes through all documents
+kept for each of these k meetings; an event updates three of them (DirectRank, Algorithm 2, goes through all documents
 instead and drops crossings of three or more lines in one point).
 
-Exactness with ties, parallels and duplicates rests on one rule: only a lower line with the greater slope can cross
-upwards, at the time of its crossing or, where rounding says "earlier", now. Every pair crosses at most once, so the
+One rule makes this exact with ties, parallels and duplicates: only a lower line with a greater slope can cross upwards,
+at the time of its crossing or, if rounding makes that earlier than now, now. Every pair crosses at most once, so the
 sweep ends; crossings in one point are done one by one at the same time. Equal times from outside are taken by greater
 slope, then greater score, then row, so that documents whose lines coincide keep the order of their rows.
 
 Pruning: up to a time T, a line that is at T below all of the present first k cannot have crossed any of them, so k
-lines stay above it and it needs no look until T.
+lines stay above it and it can be ignored until T.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def sweep(
     1 (ADDITIVE), the product of ``1 - gain`` above (CASCADE) or 1 plus the sum of the gains above (PRECISION); in all
     three a swap at p, p + 1 changes it by ``factor_p * (discount_p - discount_{p+1}) * (difference in gain)``.
     ``discounts`` has k + 1 entries, the last of them 0. The sweep runs from 0, or the end next to it, to both ends.
-    ``state`` holds the query to go on with and the number of events so far; when ``times`` is full, the kernel returns
-    before the query that did not fit.
+    ``state`` holds the query to continue with and the number of events so far; when ``times`` is full, the kernel
+    returns before the query that did not fit.
     """
     depth, n_queries, widest = len(discounts) - 1, len(indptr) - 1, 1
     for query in range(n_queries):

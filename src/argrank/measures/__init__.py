@@ -1,4 +1,4 @@
-"""What is reported: one file per measure, the parser of their names, the conventions of other tools."""
+"""Measures: one file per measure, the parser of their names, the conventions of other tools."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ MEASURES: Registry[type[Measure]] = Registry(
 
 @checked
 def register_measure(kind: type[Measure] | Measure | Callable[..., Any], name: str | None = None) -> None:
-    """Add a measure of your own: `ar.measure` reads its names, and whatever evaluates or trains takes it.
+    """Register your own measure, so that its name works wherever measures are named.
 
-    Another package does the same by an entry point of the group ``argrank.measures``, whose name is the spelling.
+    Another package can do the same with an entry point of the group ``argrank.measures``, whose name is the spelling.
 
     Parameters
     ----------
     kind : type, or function
         A frozen dataclass that derives from `ar.Measure`, with its ``spelling`` and ``aliases``, in lower case; or a
-        function of the labels of a ranking, plain or made a measure by `ar.measure`.
+        function of the labels of a ranking, plain or decorated with `ar.measure`.
     name : str, optional
         The name that the class is expected to have.
     """
@@ -83,5 +83,5 @@ def register_measure(kind: type[Measure] | Measure | Callable[..., Any], name: s
         )
     for spelling, other in MEASURES.own().items():
         if taken := sorted({*kind.aliases} & {*other.aliases}):
-            raise OptionError(f"measure {kind.spelling!r}: the alias {taken[0]!r} stands for {spelling} already")
+            raise OptionError(f"measure {kind.spelling!r}: the alias {taken[0]!r} already belongs to {spelling}")
     MEASURES.register(kind.spelling, kind)

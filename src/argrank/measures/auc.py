@@ -19,9 +19,9 @@ from argrank.measures.structure import Structure
 class AUC(Measure):
     """The share of (relevant, other) pairs in right order, tied ones counted half; undefined without a pair.
 
-    ``gAUC``, the graded one, counts all pairs of different labels instead of those across ``rel``. Rankers train and
-    report the same of the two: "auc" is the binary one everywhere, and ``svm-auc``, which trains on all pairs, reports
-    gAUC. The pairs are those of ranked documents: of a run, of what it returned.
+    ``gAUC``, the graded one, counts all pairs of different labels instead of those across ``rel``. Rankers report the
+    one they train: "auc" is binary everywhere, and ``svm-auc``, which trains on all pairs, reports gAUC. Only ranked
+    documents form pairs; of a run, those it returned.
     """
 
     spelling = "AUC"

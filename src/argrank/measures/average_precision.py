@@ -19,7 +19,7 @@ from argrank.measures.ties import TieGroups
 
 @dataclass(frozen=True, repr=False)
 class AP(Measure):
-    """The mean of the precision at the ranks of the relevant documents; undefined where there is none.
+    """The mean of the precision at the ranks of the relevant documents; undefined if there is none.
 
     Expected over ties: in a group of m documents, r of them relevant, with c relevant ones above it, the document at
     place t is relevant with probability r/m, and then c + 1 + (t - 1)(r - 1)/(m - 1) relevant ones are expected down

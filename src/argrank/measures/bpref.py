@@ -1,4 +1,4 @@
-"""Bpref: how few documents judged not relevant stand above the relevant ones; unjudged ones do not count."""
+"""Bpref: how few documents judged not relevant rank above the relevant ones; unjudged ones are ignored."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from argrank.measures.structure import Structure
 class Bpref(Measure):
     """The mean over the R relevant documents of 1 - min(n, R) / min(N, R), 0 for those that are not returned.
 
-    n documents judged not relevant stand above it, of N in all (Buckley and Voorhees 2004, as trec_eval computes it).
-    Unjudged documents are passed over, which makes it steady where judgements are few. Undefined where R is 0.
+    n documents judged not relevant rank above it, of N in total (Buckley and Voorhees 2004, as in trec_eval). Unjudged
+    documents are ignored, which makes it robust with few judgements. Undefined if R is 0.
 
     Expected over ties: among m documents of its group that are judged not relevant, a relevant one has each number
     0, …, m of them above it with equal chance.

@@ -25,7 +25,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "missing": ("empty", "skip"),
 }
 
-#: Other words for a choice, as they stand in descriptions of the tools.
+#: Other names of a choice, as used by the tools.
 WORDS = {
     "ties": {"docid": "docid-descending", "docid-desc": "docid-descending", "docid-asc": "docid-ascending"},
     "short": {"min(k,n)": "min"},
@@ -36,7 +36,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Convention:
-    """Everything in which evaluation tools differ; the defaults are argrank's own convention.
+    """All rules in which evaluation tools differ; the defaults are argrank's own convention.
 
     Parameters
     ----------
@@ -52,17 +52,18 @@ class Convention:
         Value of a query for which a measure is undefined (NDCG, AP, RR, R without a relevant document, AUC without a
         pair, …). "skip" leaves it out of the mean, "nan" makes the mean NaN.
     undefined_of : mapping from a measure's name to a policy
-        Measures for which the tool has another policy than ``undefined``; given ``undefined`` alone, there are none.
+        Measures for which the tool has another policy than ``undefined``; if only ``undefined`` is given, there are
+        none.
     undefined_weight : "query" or "one"
-        Weight of such a query in a weighted mean of NDCG; "one" while the divisor still sums the true weights is a
-        fault of LightGBM that one needs in order to agree with it.
+        Weight of such a query in a weighted mean of NDCG; "one", while the divisor sums the true weights, reproduces a
+        bug of LightGBM, to agree with it.
     empty : "keep" or "skip"
         Whether queries without a relevant document are left out of every measure, also those defined there (P, ERR).
     ties : "expected", "row", "best", "worst", "docid-descending", "docid-ascending"
         Equal scores: the mean over all orders, the caller's row order, greater or smaller labels first, document id.
     short : "pad", "min" or "zero"
         NDCG@k and DCG@k of lists shorter than k: filled with documents of no gain, cut at the list's length (differs
-        only where the ideal knows more documents than the list), or 0.
+        only if the ideal has more documents than the list), or 0.
     short_precision : "pad", "min" or "zero"
         P@k of lists shorter than k: hits / k, hits / length, or 0.
     relevant_at : float
@@ -79,8 +80,8 @@ class Convention:
         Judged queries of which a run returned nothing: a list without documents, which finds nothing, or left out of
         the mean as trec_eval does without its option -c.
     judged_only : bool
-        Whether documents of a run that have no judgement are taken out before it is measured (trec_eval's -J).
-        Otherwise they keep their rank and are not relevant, in every convention.
+        Whether unjudged documents of a run are dropped before it is measured (trec_eval's -J). Otherwise they keep
+        their rank and are not relevant, in every convention.
     format : str
         How a value is printed, a % format.
     """
@@ -157,7 +158,7 @@ _XGBOOST = {
     "undefined_weight": "one",
 }  # fmt: skip
 
-#: What each tool does where it differs from argrank's default.
+#: The switches of each tool that differ from argrank's default.
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "catboost": {  # as of 1.2; older releases counted NDCG without a relevant document as 0
@@ -177,7 +178,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "mslr": _LETOR | {"gain": _FIVE_GRADES, "relevant_at": 2.0},
     "msmarco": {"undefined": 0.0, "ties": "docid-ascending"},
-    # RankLib's MAP takes no notice of a cut-off: ask for "map", not "map@k", to agree with it.
+    # RankLib's MAP ignores a cut-off: use "map", not "map@k", to agree with it.
     "ranklib": {"logarithm": "ratio", "undefined": 0.0, "ties": "row", "short": "min", "short_precision": "min"},
     # ranx keeps the order of ties in lists of up to 15 documents; its sort of longer ones is not stable.
     "ranx": {"gain": "linear", "logarithm": "divided", "undefined": 0.0, "ties": "row"},
@@ -203,7 +204,7 @@ def convention_names() -> list[str]:
 
 
 def make_convention(convention: str | Convention = "default", **switches: Any) -> Convention:
-    """Return a preset with single switches changed; a switch of None stays as the preset has it.
+    """Return a preset with some switches changed; None keeps the preset's value.
 
     >>> make_convention("trec", gain="exp2").name
     'trec with gain=exp2'
@@ -228,7 +229,7 @@ def make_convention(convention: str | Convention = "default", **switches: Any) -
 
 
 def describe(value: Any) -> str:
-    """Return a switch's value in a word or two."""
+    """Return a switch's value as short text."""
     if isinstance(value, float):
         return f"{value:g}"
     if callable(value) and not isinstance(value, GainTable):

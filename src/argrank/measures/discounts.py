@@ -1,4 +1,4 @@
-"""Discounts of ranks, in the arithmetic of the tool one compares with."""
+"""Discounts of ranks, in the floating-point arithmetic of the chosen tool."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def parts(n: int, discount: Discount, logarithm: str) -> tuple[Floats, Floats]:
 
 
 def _logarithms(function: Callable[[float], float], n: int) -> Floats:
-    """Return the logarithms of 0 (given as 0), 1, …, at least n, as the C library has them."""
+    """Return the logarithms of 0 (given as 0), 1, …, at least n, as computed by the C library."""
     return _table(function, 1 << max(6, n.bit_length()))
 
 

@@ -21,9 +21,9 @@ class ERR(Measure):
     """The expected 1/rank at which a user stops who reads down and is satisfied by label y with chance
     (2^y - 1) / 2^max_grade (Chapelle et al. 2009). Never undefined: 0 where all labels are 0.
 
-    Expected over ties: the chance to get past t documents drawn at random from a group is the mean of the products
-    of the "not satisfied" chances over all t-subsets, an elementary symmetric polynomial; the chance to stop at
-    place t is the difference of two such means. Their recursion takes O(m^2) for a group of m documents.
+    Expected over ties: the chance to continue past t documents drawn at random from a group is the mean of the products
+    of the "not satisfied" chances over all t-subsets, an elementary symmetric polynomial; the chance to stop at place t
+    is the difference of two such means. Their recursion takes O(m^2) for a group of m documents.
     """  # noqa: D205 - the formula belongs to the first sentence
 
     spelling = "ERR"

@@ -1,4 +1,4 @@
-"""Measures that are functions of the user's own, from the labels of a ranking to a number."""
+"""Measures defined by a user's function from the labels of a ranking to a number."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from argrank.measures.gains import gains_of
 from argrank.measures.measure import Measure
 from argrank.measures.rankings import Rankings
 
-#: What a function may ask for, by the name of its parameter, all in ranked order: the labels, their gains, the scores;
-#: and the labels of all judged documents of the query, the best first.
+#: Parameter names of such functions, all in ranked order: the labels, their gains, the scores; and the labels of all
+#: judged documents of the query, the best first.
 INPUTS = ("labels", "gains", "scores", "judged")
-MANY = 256  # rankings of one call that are worth compiling the function for
-MOST_ORDERS = 1000  # of tied documents that are all tried; of more, as many are drawn
+MANY = 256  # rankings of one call from which the function is compiled
+MOST_ORDERS = 1000  # orders of tied documents that are enumerated; with more, as many are sampled
 CLOSE = 1e-9  # relative difference that compiled code may have from Python
-SAMPLE = 20  # rankings that are worked out in both
+SAMPLE = 20  # rankings evaluated by both
 
 
 @dataclass(frozen=True, repr=False)
 class FunctionMeasure(Measure):
     """A measure that is a function from the labels of a ranking, best first, to a number; NaN where it is undefined.
 
-    Each function has a class of its own, see ``function_measure``, so that a registered one is read by its name. Many
-    rankings are worked out by machine code where numba can compile the function. Documents of equal score are valued by
-    the mean over their orders, or over 1,000 orders drawn by a fixed seed where there are more.
+    Each function has its own class, see ``function_measure``, so that a registered one is found by its name. Many
+    rankings are evaluated by machine code if numba can compile the function. With tied scores the value is the mean
+    over the orders of tied documents, or over 1,000 random orders (fixed seed) if there are more.
     """
 
     spelling = "function"
@@ -54,20 +54,20 @@ class FunctionMeasure(Measure):
 
     @property
     def of_labels(self) -> bool:
-        """Whether it is a function of the labels alone, or of their gains: of what each document is worth."""
+        """Whether it is a function of only the labels, or only their gains."""
         return self.inputs in (("labels",), ("gains",))
 
     def worths(self, labels: Floats, convention: Convention) -> Floats:
-        """Return what such a function is given for labels."""
+        """Return the argument of such a function for given labels."""
         return labels if self.inputs == ("labels",) else self._gains(labels, convention)
 
     @property
     def compiled(self) -> Callable[..., Any] | None:
-        """The function as machine code, once it has shown to do the same as Python; else None, with a note."""
+        """The function as machine code, if it gives the same results as Python; else None, with a note."""
         return _trusted(type(self))
 
     def call(self, *arrays: Floats) -> float:
-        """Call the Python function for one ranking; whatever it does wrong is an error that names it."""
+        """Call the Python function for one ranking; its errors are raised as errors of the measure."""
         given = [array.copy() for array in arrays]
         try:
             result: Any = type(self).function(*given)
@@ -78,7 +78,7 @@ class FunctionMeasure(Measure):
                 f"measure {self.name}: {type(error).__name__}: {error}; called with {self.inputs[0]} {_shown(arrays)}"
             ) from error
         if isinstance(result, float) and math.isfinite(result):
-            return result  # as nearly always; the checks below take longer than many a function
+            return result  # the usual case; the checks below take longer than many functions
         if isinstance(result, bool | np.bool_):
             return float(result)
         if not is_finite(result) and not (isinstance(result, float | np.floating) and np.isnan(result)):
@@ -89,10 +89,10 @@ class FunctionMeasure(Measure):
         return float(result)
 
     def checked(self, values: Floats, rankings: Callable[[int], Floats]) -> Floats:
-        """Return what machine code found, unless a value is infinite; ``rankings(i)`` is what it was called with."""
+        """Return the results of machine code, or raise if one is infinite; ``rankings(i)`` are its arguments."""
         wrong = np.flatnonzero(np.isinf(values))
         if len(wrong):
-            self.call(rankings(int(wrong[0])))  # which says what came
+            self.call(rankings(int(wrong[0])))  # raises an error with the arguments
         return values
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
@@ -107,7 +107,7 @@ class FunctionMeasure(Measure):
         return values
 
     def _each(self, labels: list[Floats], queries: list[int], rankings: Rankings, convention: Convention) -> Floats:
-        """Return the values of rankings, each of some query."""
+        """Return the values of rankings."""
         compiled = self.compiled if len(labels) >= MANY else None
         if compiled is not None and self.of_labels:
             worths = np.ascontiguousarray(self.worths(np.concatenate(labels), convention))
@@ -141,11 +141,11 @@ class FunctionMeasure(Measure):
         return scores
 
     def refuse_scores(self) -> None:
-        """Refuse a function of the scores where only rankings are compared."""
+        """Raise if only rankings are compared and the function uses scores."""
         if "scores" in self.inputs:
             raise OptionError(
-                f"measure {self.name}: expected a function of labels, gains or judged, got one of scores, which change "
-                "without a change of the ranking; it can be reported, and not be optimised"
+                f"measure {self.name}: expected a function of labels, gains or judged, got one of scores, which may "
+                f"change while the ranking does not; it can be reported, but not optimised"
             )
 
     def _gains(self, labels: Floats, convention: Convention) -> Floats:
@@ -153,13 +153,13 @@ class FunctionMeasure(Measure):
 
 
 def ties_of(measure: Measure) -> str:
-    """Return how documents of equal score count in training: by all orders; a function is called for one ranking."""
+    """Return the treatment of tied scores in training: the mean over orders, except for functions."""
     return "row" if isinstance(measure, FunctionMeasure) else "expected"
 
 
 @functools.lru_cache(maxsize=512)
 def function_measure(function: Callable[..., Any]) -> FunctionMeasure:
-    """Return the measure of a function; of one function always the same."""
+    """Return the measure of a function, always the same object for the same function."""
     name = function.__name__ if inspect.isfunction(function) else type(function).__name__
     if isinstance(function, functools.partial) and inspect.isfunction(function.func):
         name = function.func.__name__
@@ -180,7 +180,7 @@ def _again(function: Callable[..., Any], fields: dict[str, Any]) -> Measure:
 
 
 def _inputs(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return what a function asks for, by the names of its parameters; the first may have any name for the labels."""
+    """Return the inputs of a function, from its parameters' names; the first is the labels, whatever its name."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # of functions without a signature, such as NumPy's
@@ -192,7 +192,7 @@ def _inputs(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
         elif one.name in INPUTS and one.kind is not one.KEYWORD_ONLY:
             found.append(one.name)
         elif one.default is not one.empty:
-            break  # an option of its own, and whatever follows
+            break  # an optional parameter, and all after it
         elif not found and one.kind is not one.KEYWORD_ONLY:
             found.append("labels")
         else:
@@ -215,15 +215,15 @@ def _trusted(kind: type[FunctionMeasure]) -> Callable[..., Any] | None:
     began = time.perf_counter()
     for one in sample:
         arrays = [one for _ in kind.inputs]
-        with contextlib.suppress(InputError):  # of lists so short, say; not every function takes any list
+        with contextlib.suppress(InputError):  # for instance for lists this short: not every function accepts any list
             plain = measure.call(*arrays)
             compared.append(code is not None and _close(plain, code, arrays))
     if compared and all(compared):
         return code
     cost = (time.perf_counter() - began) / SAMPLE
     logging.getLogger("argrank").warning(
-        "measure %s: numba cannot compile this function, so that it runs as Python, about %.0f microseconds for each "
-        "ranking; loops over the labels, NumPy and math are what numba compiles",
+        "measure %s: numba cannot compile this function, so it runs as Python, about %.0f microseconds for each "
+        "ranking; numba compiles loops over the labels, NumPy and math",
         measure.name,
         1e6 * cost,
     )
@@ -233,13 +233,13 @@ def _trusted(kind: type[FunctionMeasure]) -> Callable[..., Any] | None:
 def _close(plain: float, code: Callable[..., Any], arrays: list[Floats]) -> bool:
     try:
         return bool(np.isclose(float(code(*arrays)), plain, rtol=CLOSE, atol=CLOSE, equal_nan=True))
-    except Exception:  # what Python does and machine code does not
+    except Exception:  # Python and machine code differ
         return False
 
 
 @contextlib.contextmanager
 def errors_of(measure: FunctionMeasure) -> Iterator[None]:
-    """Let errors of the machine code of a function be errors of the measure."""
+    """Turn errors of a function's machine code into errors of the measure."""
     try:
         yield
     except ArgrankError:
@@ -249,7 +249,7 @@ def errors_of(measure: FunctionMeasure) -> Iterator[None]:
 
 
 def _orders(rankings: Rankings, query: int) -> Iterator[Floats]:
-    """Yield the labels of a query in all orders of its tied documents, or in as many drawn ones."""
+    """Yield the labels of a query in all orders of its tied documents, or in a sample of orders."""
     ties, labels = rankings.ties, rankings.labels[query, : rankings.sizes[query]]
     if ties is None:
         yield labels
@@ -271,7 +271,7 @@ def _orders(rankings: Rankings, query: int) -> Iterator[Floats]:
 
 
 def _n_orders(labels: list[float]) -> int:
-    """Return in how many orders labels can stand, equal ones not told apart."""
+    """Return the number of distinct orders of labels."""
     counts = np.unique(labels, return_counts=True)[1].tolist()
     return math.factorial(len(labels)) // math.prod(map(math.factorial, counts))
 

@@ -18,7 +18,7 @@ GAINS = ("binary", "exp2", "linear")
 
 @dataclass(frozen=True)
 class GainTable:
-    """The gain of every label in a table; others gain ``outside``, or their label ("label"), or are refused (None)."""
+    """The gain of every label in a table; others gain ``outside``, or their label ("label"), or are an error (None)."""
 
     labels: tuple[float, ...]
     gains: tuple[float, ...]
@@ -59,7 +59,7 @@ Gain: TypeAlias = str | GainTable | Callable[[Floats], Any]
 
 
 def check_gain(gain: Any) -> Gain:
-    """Return a gain as one that ``gains_of`` takes: a known name, a table, or a callable."""
+    """Check a gain and return it in a form for ``gains_of``: a known name, a table, or a callable."""
     if isinstance(gain, str):
         if gain not in GAINS:
             raise unknown_name("gain", gain, GAINS)
@@ -102,15 +102,15 @@ def gains_of(labels: Floats, gain: Gain = "exp2", relevant_at: float = 1.0) -> F
 
 
 def row_targets(data: Gaining, gain: Gain) -> Floats:
-    """Return what is fitted of every row: its own gain where rows carry gains, else a gain of its label."""
+    """Return the target of every row: its own gain if rows have gains, else the gain of its label."""
     return gains_of(data.y, gain) if data.gains is None else data.gains
 
 
 def relevance(relevant_at: float) -> Callable[[Floats], Floats]:
-    """Return the gains of measures that know relevant documents and others: 1 from ``relevant_at`` up, else 0."""
+    """Return the gains of binary measures: 1 from ``relevant_at`` up, else 0."""
     return lambda labels: (labels >= relevant_at).astype(np.float64)
 
 
 def is_increasing(gain: Gain) -> bool:
-    """Tell whether a greater label never gains less, as it is with the named gains."""
+    """Tell whether a greater label never gains less, as with the named gains."""
     return isinstance(gain, str)

@@ -21,10 +21,10 @@ EPSILON = 0.00001  # trec_eval's smoothing of a share of few judged documents
 class InfAP(Measure):
     """The mean over the relevant documents of their inferred precision (Yilmaz and Aslam 2006); undefined without one.
 
-    Above a relevant document at rank i stand c documents of the pool, of which j are judged and r relevant. Its
-    precision is (1 + c (r + e) / (j + 2 e)) / i with a small e: the pool's documents that were not judged are as often
-    relevant as those that were, and documents outside the pool are not relevant. A relevance below 0 in the judgements
-    means that a document is in the pool and was not judged.
+    Above a relevant document at rank i are c documents of the pool, of which j are judged and r relevant. Its precision
+    is (1 + c (r + e) / (j + 2 e)) / i with a small e: the pool's documents that were not judged are as often relevant
+    as those that were, and documents outside the pool are not relevant. A relevance below 0 in the judgements means
+    that a document is in the pool and was not judged.
 
     Expected over ties it is exact: given how many judged documents of the group stand above, the relevant ones among
     them and the unjudged ones of the pool are independent, and the precision is linear in both.

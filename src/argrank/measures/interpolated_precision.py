@@ -28,7 +28,7 @@ class IPrec(ByRelevance):
     spelling = "IPrec"
     aliases = ("iprec", "iprec_at_recall")
     reaches_one = True
-    averages_ties = False  # the greatest of several precisions has no short form of its mean over orders
+    averages_ties = False  # the maximum of several precisions has no closed form for its mean over orders
 
     recall: float | None = None
     rel: float | None = None

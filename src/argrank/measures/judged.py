@@ -1,4 +1,4 @@
-"""Judged: how many of the first documents somebody has judged."""
+"""Judged: the share of judged documents among the first."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from argrank.measures.rankings import Rankings
 class Judged(Measure):
     """The share of documents among the first k (or all) that are in the judgements. Never undefined.
 
-    Lists shorter than k are divided by their length, and of an empty one the share is 0. Where it is low, other
-    measures tell more about the judgements than about the system. Data of judged documents only has 1 everywhere.
+    Lists shorter than k are divided by their length, and an empty list has 0. If it is low, other measures say more
+    about the judgements than about the system. It is always 1 on data in which all documents are judged.
     """
 
     spelling = "Judged"

@@ -17,14 +17,14 @@ from argrank.measures.rankings import Rankings
 class KendallTau(Measure):
     """Tau-b: (pairs in right order - pairs in wrong order) / sqrt(pairs untied in label * pairs untied in score).
 
-    Undefined where all labels are equal; 0 where all scores are, so that a constant score cannot hide. Under a
-    convention that breaks ties there are no tied scores.
+    Undefined if all labels are equal; 0 if all scores are equal. Under a convention that breaks ties there are no tied
+    scores.
     """
 
     spelling = "tau"
     aliases = ("tau", "kendall", "kendall_tau", "kendalltau", "tau_b")
     bounds = (-1.0, 1.0)
-    averages_ties = False  # tau-b divides by the pairs that the scores tell apart
+    averages_ties = False  # tau-b divides by the pairs with different scores
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
         by_label, by_score = n_pairs(rankings.labels), n_untied(rankings)

@@ -33,7 +33,7 @@ class MeanNDCG(DCG):
         found = np.cumsum(ideal_terms(rankings, convention, self.k), axis=1)
         depth = min(found.shape[1], dcg.shape[1])
         ideal[:, :depth] = found[:, :depth]
-        ideal[:, depth:] = found[:, -1:]  # fewer judged documents than ranked ones: the ideal grows no more
+        ideal[:, depth:] = found[:, -1:]  # fewer judged documents than ranked ones: the ideal stays constant
         depths = rankings.sizes if self.k is None else np.minimum(rankings.sizes, self.k)
         used = (np.arange(dcg.shape[1]) < depths[:, None]) & (ideal > 0)
         each = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=used)

@@ -1,4 +1,4 @@
-"""Measure: what all measures share, a frozen value whose name says everything."""
+"""Measure: the base class of all measures, a frozen value that its name determines."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Measure(abc.ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     averages_ties: ClassVar[bool] = True  # over tied scores the value is the mean over all orders of the tied documents
     adds_up: ClassVar[bool] = False  # the figure of several queries is the sum, not the mean
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the value never leaves them
-    reaches_one: ClassVar[bool] = False  # without a cut-off the ranking by label has 1 wherever a document is relevant
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the range of values
+    reaches_one: ClassVar[bool] = False  # without a cut-off, the ranking by label has value 1 if a document is relevant
 
     undefined: float | str | None = field(default=None, kw_only=True)
     judged_only: bool | None = field(default=None, kw_only=True)
@@ -77,7 +77,7 @@ class Measure(abc.ABC):
         return self.name
 
     def adapt(self, convention: Convention) -> Convention:
-        """Return the convention with this measure's own parameters, which come first."""
+        """Return the convention with this measure's own parameters, which take precedence."""
         own: dict[str, Any] = {
             SWITCH_OF[name]: value
             for name, value in vars(self).items()
@@ -96,7 +96,7 @@ class Measure(abc.ABC):
         return self._values(rankings.judged_only if rules.judged_only else rankings, rules)
 
     def _values_of_gains(self, rankings: Rankings, convention: Convention) -> Floats:
-        """Add up the gains that rows carry, each times the discount of its rank."""
+        """Sum the rows' own gains, each times the discount of its rank."""
         structure = self.structure(convention)
         if structure is None or not structure.takes_gains:
             raise refused_gains(self.name)
@@ -119,7 +119,7 @@ class Measure(abc.ABC):
     def cut(self, k: int | str | None, default: int | None = None) -> Measure:
         """Return this measure with the cut-off that a ranker asks for.
 
-        "auto" keeps the measure's own, or takes ``default`` where it has none; measures without a cut-off ignore it.
+        "auto" keeps the measure's own, or uses ``default`` if it has none; measures without a cut-off ignore it.
         """
         own = self._k
         if isinstance(k, str) and k == "auto":
@@ -139,7 +139,7 @@ class Measure(abc.ABC):
         return dataclasses.replace(self, **changed)
 
     def structure(self, convention: Convention) -> Structure | None:
-        """Return what this measure is made of, None where it is not a sum of one of the kinds of ``Structure``."""
+        """Return the structure of this measure; None if it is not one of the kinds of ``Structure``."""
         found = self._structure(self.adapt(convention))
         return None if found is None else dataclasses.replace(found, name=self.name)
 
@@ -153,17 +153,17 @@ class Measure(abc.ABC):
         return structure if structure is not None and structure.kind == "additive" else None
 
     def levels(self, labels: Floats, convention: Convention) -> Floats:
-        """Return numbers that are equal for labels this measure cannot tell apart, greater for better ones."""
+        """Return numbers that are equal for labels this measure treats alike, greater for better ones."""
         structure = self.structure(convention)
         return labels if structure is None else structure.gains(labels)
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
-        """Return what the value is made of, one array over the ranks for each part; for ``explain``."""
+        """Return the parts of the value, each an array over the ranks; for ``explain``."""
         return {}
 
 
 class ByRelevance(Measure):
-    """A measure that asks of a rank only whether it holds a relevant document."""
+    """A measure that depends only on which ranks hold a relevant document."""
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:
         """Return at every rank the chance that it holds a relevant document."""
@@ -177,7 +177,7 @@ def _written(value: Any) -> str:
 
 
 def total(terms: Floats) -> Floats:
-    """Add up every row from left to right, as a loop would: the same bits whatever the padding and the block.
+    """Sum every row from left to right, like a loop, so that padding and blocks do not change the rounding.
 
     NumPy adds the rows of a matrix one after the other, but a single column in another order; row-wise is also faster.
     """

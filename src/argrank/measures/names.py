@@ -39,7 +39,7 @@ _SHORT: dict[str, tuple[str, dict[str, Any]]] = {
     "setrelp": ("SetP", {"relative": True}),
 }
 
-#: Measures that were given as values, by name: trials and reports, which keep names, find functions and products here.
+#: Measures given as values, by name, so that trials and reports, which store names, find functions and products.
 _GIVEN: dict[str, Measure] = {}
 
 #: Parameters as other tools spell them.
@@ -53,7 +53,7 @@ def measure_names() -> list[str]:
 
 @checked
 def measure(name: Any) -> Measure:
-    """Return the measure of a name or a function; ``argrank.measure`` without giving the function a name."""
+    """Return the measure of a name or a function, like ``argrank.measure`` but without registering the function."""
     if isinstance(name, Measure):
         return name
     if _is_foreign(name):
@@ -63,7 +63,7 @@ def measure(name: Any) -> Measure:
     if not isinstance(name, str):
         raise OptionError(f"measure: expected a name such as 'ndcg@10', a measure or a function, got {shown(name)}")
     if _RANGE.fullmatch(name.strip()):
-        raise OptionError(f"measure: expected one measure, got the range {name!r}, which stands for several")
+        raise OptionError(f"measure: expected one measure, got the range {name!r}, which means several")
     match = _NAME.fullmatch(name.strip())
     word = match["word"].lower() if match else name.strip().lower()
     spelling, given = _SHORT.get(word) or (_spelling(word), {})
@@ -103,7 +103,7 @@ def spelled_out(names: Iterable[Any]) -> list[Any]:
 
 
 def measure_list(measures: Any) -> list[tuple[str, Measure]]:
-    """Return asked measures, one or several, each with the name it was asked by; ranges of cut-offs spelled out."""
+    """Return the requested measures, each with its requested name; ranges of cut-offs are expanded."""
     asked = spelled_out(measures if isinstance(measures, list | tuple) else [measures])
     if not asked:
         raise OptionError("measures: expected at least one measure, got none")
@@ -130,8 +130,8 @@ def _is_foreign(one: Any) -> bool:
     return type(one).__module__.split(".")[0] == "ir_measures"
 
 
-#: Parameters of ir_measures that have another name here; of the others those that we do not know are kept only if
-#: somebody set them, so that they are refused by name.
+#: Parameters of ir_measures that have another name here; unknown ones are kept only if they were set, so that they
+#: cause an error.
 _IR_MEASURES = {"cutoff": "k", "gains": "gain"}
 
 
@@ -203,6 +203,6 @@ def _read_parameters(name: str, text: str | None) -> dict[str, Any]:
 
 
 def _literal(node: ast.expr) -> Any:
-    if isinstance(node, ast.Name) and node.id in ("true", "false"):  # case-blind, as names are
+    if isinstance(node, ast.Name) and node.id in ("true", "false"):  # case-insensitive, like names
         return node.id == "true"
     return ast.literal_eval(node)

@@ -1,4 +1,4 @@
-"""ar.measure: a name becomes a measure, and so does a function of the user's own."""
+"""ar.measure: turn a name, or a user's function, into a measure."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from argrank.measures.measure import Measure
 def measure(name: Any) -> Measure:
     """Return the measure of a name; or, as a decorator, make a function a measure that has the function's name.
 
-    Names are read as LightGBM, XGBoost, RankLib, trec_eval, ir_measures and ranx spell them. A measure comes back as it
-    is. An object of ir_measures keeps its own parameters, also those that its name does not show, and is 0 where it is
-    undefined, as it is there: its number does not depend on the convention's gain. Ties and the order of equal scores
-    stay with the convention; ir_measures' are those of "trec".
+    Names are read as LightGBM, XGBoost, RankLib, trec_eval, ir_measures and ranx spell them. A measure is returned
+    unchanged. An object of ir_measures keeps its own parameters, also those that its name does not show, and is 0 if
+    undefined, as in ir_measures: its value does not depend on the convention's gain. The treatment of ties is still the
+    convention's; ir_measures uses that of "trec".
 
     A function takes the labels of one query in ranked order, the best score first, as an array of floats, and returns a
-    number, NaN where the measure is undefined. It is given what its parameters name: ``labels``, ``gains`` (of the
-    labels, by the convention) and ``scores``, all in ranked order, and ``judged``, the labels of all judged documents
-    of the query, the best first. From then on it is known by its name wherever a measure is named in this process; for
-    the command line, a package names it in an entry point of the group ``argrank.measures``.
+    number, NaN where the measure is undefined. Its parameters may be ``labels``, ``gains`` (of the labels, by the
+    convention) and ``scores``, all in ranked order, and ``judged``, the labels of all judged documents of the query,
+    the best first. From then on its name can be used for it in this process; for the command line, a package registers
+    it with an entry point of the group ``argrank.measures``.
 
     Parameters
     ----------
@@ -46,6 +46,6 @@ def measure(name: Any) -> Measure:
     found = spellings.measure(name)
     if isinstance(found, FunctionMeasure) and name is type(found).function and found.spelling.isidentifier():
         register_measure(type(found))
-        if inspect.isfunction(name):  # where the function is found from now on, by pickle say
+        if inspect.isfunction(name):  # so that pickle, for instance, finds the function
             name.__qualname__ = f"{name.__qualname__.removesuffix('.function')}.function"
     return found

@@ -1,4 +1,4 @@
-"""Pairs of documents: how many a ranking orders rightly, counted in n log n."""
+"""Count the pairs of documents that a ranking orders correctly, in O(n log n)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from argrank.measures.structure import Structure
 class Product(Measure):
     """The sum over the ranks i of a_i times b of the label there (ORM definition 2).
 
-    It has no name that could be read back: it is passed as a value, wherever a measure is asked for.
+    It cannot be given by name: pass it as a value wherever a measure is expected.
 
     Parameters
     ----------
@@ -79,17 +79,19 @@ class Product(Measure):
 
 
 def asked_measure(measure: Any, k: Any, a: Any, b: Any, gain: Any) -> Measure:
-    """Return the measure a ranker is asked for: by name with a cut-off, or the product of the user's own a and b.
+    """Return a ranker's measure: by name with a cut-off, or the product of the user's a and b.
 
-    Without b, a goes with the gain of the labels.
+    Without b, the gain of the labels is used.
     """
     if a is None and b is not None:
-        raise OptionError("b: expected a, the discounts of the ranks, with it, got b alone; the parameter gain may do")
+        raise OptionError(
+            "b: expected a, the discounts of the ranks, with it, got b alone; perhaps use the parameter gain"
+        )
     return parse_measure(measure).cut(k, None) if a is None else Product(a, gain if b is None else b)
 
 
 def is_product(measure: Measure, convention: Convention, data: Dataset | None) -> bool:
-    """Tell whether a measure has the form a · b, on these data where they are known."""
+    """Tell whether a measure has the form a · b, on this data if it is given."""
     try:
         product = measure.as_product(convention)
     except OptionError:  # of the precision of the whole list

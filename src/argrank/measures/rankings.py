@@ -1,4 +1,4 @@
-"""Rankings: the documents of a block of queries, best score first, one query a row."""
+"""Rankings: the documents of a block of queries, best score first, one query per row."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Matrix = Floats
 
 
 class Rankings:
-    """Labels in ranked order, one query a row, rows padded at the end with labels of minus infinity.
+    """Labels in ranked order, one query per row, rows padded at the end with labels of minus infinity.
 
-    The padding lives only here. Measures ask for gains, relevance and ideals; each is sorted and worked out once,
-    whatever number of measures asks. Where ``ties`` is not None, gains at tied ranks are means over their group.
+    Padding is used only here. Gains, relevance and ideals are computed once for all measures. If ``ties`` is not None,
+    gains at tied ranks are means over their group.
 
     Parameters
     ----------
@@ -30,18 +30,18 @@ class Rankings:
     sizes : array of shape (n_queries,)
         Number of documents of every query.
     ties : TieGroups, optional
-        Groups over which the expected value is taken; None where no tie matters or a rule breaks ties.
+        Groups over which the expected value is taken; None if no tie matters or a rule breaks ties.
     keys : array of shape (n_queries, width), optional
-        What the rows are sorted by, where equal keys count as tied; None where the convention breaks ties by a rule.
+        Sort keys, of which equal ones count as tied; None if the convention breaks ties by a rule.
     judged : array of shape (n_queries, any width), optional
-        All judged labels of the query, padded alike, where the ideal comes from more than the ranked documents.
+        All judged labels of the query, padded alike, if the ideal includes more than the ranked documents.
     gaps : array of shape (n_queries, width), optional
         Which documents have no judgement (``argrank.data.unjudged``), JUDGED in the padding; None where all are judged.
-        Such a document has label 0, is never relevant, and gains nothing whatever label 0 gains.
+        Such a document has label 0, is never relevant, and has gain 0, even if label 0 has another gain.
     order_keys : array of shape (n_queries, width), optional
-        What the rows are sorted by, minus the scores, whatever is done about ties; None where no scores are known.
+        Sort keys (minus the scores), also if ties are broken by a rule; None without scores.
     are_gains : bool
-        Whether the labels are gains that rows carry, to which no gain of labels applies.
+        Whether the labels are the rows' own gains, to which no gain function applies.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Rankings:
 
     @cached_property
     def scores(self) -> Matrix | None:
-        """The scores by rank, None where they are not known; what lies in the padding means nothing."""
+        """The scores by rank, None if unknown; values in the padding are meaningless."""
         return None if self._order_keys is None else -self._order_keys
 
     @property
@@ -145,7 +145,7 @@ class Rankings:
 def _padded(
     labels: Matrix, values: Callable[[Matrix], Matrix], filler: float = 0.0, gaps: Gaps | None = None
 ) -> Matrix:
-    """Apply a function to the labels that are there; padding and documents without a judgement get the filler."""
+    """Apply a function to the labels; padding and unjudged documents get the filler."""
     if gaps is None and not np.isneginf(labels[..., -1]).any():
         return values(labels)
     there = labels > -np.inf
@@ -172,8 +172,8 @@ def rank(
     """Sort every row by score, best first; scores and labels are padded with minus infinity.
 
     Equal scores are put in order by ``tie_key(cells)``, a second key for some cells of the matrix, smallest first.
-    With None no order among them is chosen, and the groups that matter are returned for the expected value: those of
-    documents with different labels, or judged and unjudged ones (``gaps``).
+    With None ties are not broken, and the groups that matter are returned for the expected value: those of documents
+    with different labels, or judged and unjudged ones (``gaps``).
     """
     keys = -scores
     cells = np.argsort(keys, axis=1)

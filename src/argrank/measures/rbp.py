@@ -20,7 +20,7 @@ from argrank.measures.structure import Structure
 class RBP(Measure):
     """(1 - p) times the sum of p^(i - 1) over the relevant ranks i (Moffat and Zobel 2008). Never undefined.
 
-    ``p`` is the chance that the user goes on to the next document.
+    ``p`` is the probability that the user continues to the next document.
     """
 
     spelling = "RBP"

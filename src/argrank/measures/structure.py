@@ -1,10 +1,10 @@
-"""Structure: what a measure is made of, for everything that optimises it.
+"""Structure: the form of a measure, for everything that optimises it.
 
 The value of a ranking is
 
     1 / divisor * sum over the ranks r of discount_r * gain_r * factor_r
 
-with the gain of the document at rank r. What tells measures apart is the factor, their *kind*:
+with the gain of the document at rank r. Measures differ in the factor, their *kind*:
 
 =============  ==============================================  =================
 kind           factor                                          measures
@@ -18,8 +18,8 @@ capped pairs   (the same) of R relevant documents, not more    bpref
                than R that are worse count against each
 =============  ==============================================  =================
 
-A measure says its structure once; structured hinges, smooth measures, lambdas, conditional models and the line search
-ask for it and treat every measure of a kind alike.
+A measure declares its structure once; structured hinges, smooth measures, lambdas, conditional models and the line
+search use it and treat every measure of a kind alike.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Gaining(Protocol):
 
     @property
     def gains(self) -> Floats | None:
-        """The gain of every row, where rows carry gains."""
+        """The gain of every row, if rows have gains."""
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Gains of labels, discounts of ranks, and what the sum is divided by.
+    """Gains of labels, discounts of ranks, and the divisor of the sum.
 
     ``gains`` maps labels to gains, ``discounts`` maps n to the discounts of the ranks 1 … n, which are 0 below the
     cut-off. ``divisor`` is "one", "ideal" (the greatest sum of the query), "gains" (the sum of all gains), "size" (the
@@ -65,13 +65,13 @@ class Structure:
 
     @property
     def takes_gains(self) -> bool:
-        """Whether the measure adds up gains with a constant divisor, so that rows may carry gains of their own."""
+        """Whether the measure is a sum of gains with a constant divisor, so that rows may have their own gains."""
         return self.kind == "additive" and self.divisor == "one" and not self.one_relevant
 
     def row_gains(self, data: Gaining) -> Floats:
-        """Return the gain of every row: its own where rows carry gains, else that of its label.
+        """Return the gain of every row: its own if rows have gains, else that of its label.
 
-        Gains that were estimated, such as those from clicks, are for measures that add them up with a constant divisor:
+        Estimated gains, such as those from clicks, can be used only in measures that are sums with a constant divisor:
         an ideal, a product or a first hit of estimated gains is biased.
         """
         if data.gains is None:
@@ -99,7 +99,7 @@ class Structure:
         return np.divide(1.0, divisors, out=np.zeros_like(divisors), where=divisors > 0)
 
     def good_terms(self, index: Integers, rank: Integers) -> Floats:
-        """Return what good documents add, up to a constant, where documents are either good or bad.
+        """Return the contribution of good documents, up to a constant, if documents are either good or bad.
 
         ``index`` counts the good documents above, ``rank`` all documents above. A good document is one of label 1.
         """
@@ -114,10 +114,10 @@ class Structure:
 
 
 def refused_gains(name: str) -> OptionError:
-    """Return the error that a measure knows labels only."""
+    """Return the error for a measure that needs labels."""
     return OptionError(
-        f"{name or 'measure'}: expected labels, got row gains, which are for measures that add them up with a constant "
-        "divisor: dcg@k, p@k, rbp, clicks@k"
+        f"{name or 'measure'}: expected labels, got row gains, which only work with measures that are sums with a "
+        f"constant divisor: dcg@k, p@k, rbp, clicks@k"
     )
 
 
@@ -149,7 +149,7 @@ def level_numbers(gains: Floats, indptr: Integers) -> Floats:
 
 
 def level_sizes(levels: Floats, indptr: Integers) -> Integers:
-    """Return the number of rows of every level, one query a row; ``levels`` are level numbers."""
+    """Return the number of rows of every level, one query per row; ``levels`` are level numbers."""
     n_queries, n_levels = len(indptr) - 1, int(levels.max()) + 1
     query = np.repeat(np.arange(n_queries), np.diff(indptr))
     sizes = np.bincount(query * n_levels + levels.astype(np.int64), minlength=n_queries * n_levels)
@@ -165,7 +165,7 @@ def pair_counts(indptr: Integers, levels: Floats) -> Floats:
 
 
 def capped_pairs(gains: Floats, indptr: Integers) -> tuple[Floats, Floats]:
-    """Return what a relevant document of every query counts at most, and how many worse ones count against it at most.
+    """Return, for every query, the most that a relevant document can count, and the most worse ones against it.
 
     That is min(R, N), or 1 if it is 0, and R, with R relevant documents and N others.
     """

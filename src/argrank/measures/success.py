@@ -17,7 +17,7 @@ from argrank.measures.reciprocal_rank import first_relevant
 class Success(ByRelevance):
     """1 where a relevant document is among the first k, else 0 (also called hit rate). Never undefined.
 
-    Expected over ties it is the chance of one, which the first group with a relevant document decides.
+    Expected over ties it is the probability of one, which depends on the first group with a relevant document.
     """
 
     spelling = "Success"

@@ -11,11 +11,11 @@ from argrank._types import Floats
 
 
 class TieGroups:
-    """Groups of two or more tied documents; whatever is not in a group is not tied.
+    """Groups of two or more tied documents; documents outside groups are not tied.
 
     Rankings are rows of a matrix, best first, and a cell of the matrix is numbered ``row * width + rank - 1``: the
     members of a group are neighbours. ``first`` is the first cell of every group, ``sizes`` the number of members.
-    Only the few tied cells are listed, so that ties cost little where there are few.
+    Only tied cells are listed, so that a few ties cost little.
     """
 
     def __init__(self, first: NDArray[np.intp], sizes: NDArray[np.intp], width: int) -> None:
@@ -65,8 +65,8 @@ class TieGroups:
 def find_ties(keys: Floats, labels: Floats, mixed: bool = True) -> TieGroups | None:
     """Return the groups of equal neighbours in sorted rows of keys, None where there is none.
 
-    ``mixed`` keeps only groups that join different labels: no measure can tell the documents of the others apart.
-    Keys of infinity are padding.
+    ``mixed`` keeps only groups with different labels: the others do not affect any measure. Keys of infinity are
+    padding.
     """
     equal = np.zeros(keys.shape, bool)
     np.equal(keys[:, 1:], keys[:, :-1], out=equal[:, :-1])

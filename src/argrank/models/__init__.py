@@ -1,4 +1,4 @@
-"""What is learned and served: models turn features into scores with NumPy alone, and live in safe files."""
+"""Models: turn features into scores with NumPy alone, and are stored in files that cannot run code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from argrank._registry import Registry, imported
 if TYPE_CHECKING:
     from argrank.models.model import Model
 
-#: Kinds of model, as model files name them: kind -> module and class. No package can add one: a file chooses the class.
+#: Kinds of model, as model files name them: kind -> module and class. Other packages cannot add kinds, because a file
+#: names its class.
 KINDS = Registry(
     "kind of model",
     {

@@ -1,7 +1,7 @@
-"""The leaves of symmetric trees without branches: the answers to a tree's questions spell the number of the leaf.
+"""Leaves of symmetric trees without branches: the answers to a tree's questions are the bits of the leaf's number.
 
-Rows go through the trees in blocks whose columns lie one after another in memory, so that a question is one comparison
-of a vector. The kernel and NumPy both add the leaves' values in the order of the trees: the sums have the same bits.
+Rows are processed in blocks with contiguous columns, so that a question is one vector comparison. The kernel and NumPy
+both add the leaves' values in the order of the trees, so the sums are bit-identical.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ NUMPY_ROWS = 1 << 14  # the same in NumPy
 
 
 class Questions(NamedTuple):
-    """Symmetric trees as the kernel takes them; the arrays are read-only, as the kernel declares them."""
+    """Symmetric trees in the kernel's form; the arrays are read-only, as the kernel declares them."""
 
     used: Integers  # the columns that are asked, in order
     place: NDArray[np.int32]  # (trees, levels) of the column asked among the used ones
     cut: Floats  # (trees, levels)
     missing: NDArray[np.bool_]  # (trees, levels)
     value: Floats  # (trees, leaves)
-    borders: Integers  # of the numbers of each used column; a column that is no category has none
-    numbers: Floats  # by which categories are asked
+    borders: Integers  # offsets of each used column's category table; empty for numbers
+    numbers: Floats  # numbers compared instead of category codes
 
 
 def _signature(types: ModuleType) -> Any:

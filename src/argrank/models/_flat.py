@@ -1,8 +1,8 @@
-"""All trees of a model in flat arrays, and kernels that walk rows through them: for scores and for their reasons.
+"""All trees of a model in flat arrays, with kernels for scores and for contributions of features.
 
-Nodes of all trees are numbered through; a child below 0 is a leaf, -1 the first of all. The kernel is loaded if
-numba is in memory already, or once a process has predicted enough to pay for it; until then NumPy walks. Both add the
-leaves' values in the order of the trees, as LightGBM does, so that sums have the same bits.
+Nodes of all trees are numbered consecutively; a child below 0 is a leaf, -1 the first of all. The kernel is loaded if
+numba is already in memory, or once a process has predicted enough to make up for loading it; until then NumPy is used.
+Both add the leaves' values in the order of the trees, as LightGBM does, so that sums are bit-identical.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def _rows_and_nodes(types: ModuleType) -> tuple[Any, Any]:
 
 @helper
 def goes_right(x: float, node: int, nodes: Nodes) -> Any:
-    """Return 1 or 0, whether a value goes right at a node with a rule of its own; -1 where its threshold decides."""
+    """Return 1 or 0, whether a value goes right at a node with a rule of its own; -1 if its threshold decides."""
     if x != x:
         return nodes.nan_right[node]
-    if nodes.kinds[node] == 1:  # ZERO_MISSING; what LightGBM takes for 0
+    if nodes.kinds[node] == 1:  # ZERO_MISSING; LightGBM treats this range as 0
         return nodes.nan_right[node] if abs(x) <= 1.0000000180025095e-35 else -1
     if not x > -1.0:
         return 1
@@ -65,7 +65,7 @@ def add_leaf_values(
 ) -> None:
     """Add the value of its leaf in every tree to the totals of every row.
 
-    Four rows go down a tree at a time: each step waits for the one before, and the processor can wait for four at once.
+    Four rows go down a tree at a time: each step depends on the one before, and the processor can overlap four of them.
     """
     feature, roots, value = nodes.feature, nodes.roots, nodes.value
     n_rows, n_outputs = totals.shape
@@ -103,7 +103,7 @@ def add_leaf_values(
     lambda types: types.void(read_only(types, "int64"), read_only(types), read_only(types), *(types.float64[::1],) * 2)
 )
 def look_below(child: Integers, value: Floats, count: Floats, cover: Floats, mean: Floats) -> None:
-    """Fill in how many documents of training every inner node had, and the mean value of their leaves."""
+    """Fill in the number of training documents of every inner node, and the mean value of their leaves."""
     for node in range(len(cover) - 1, -1, -1):  # children come after their parents
         for side in range(2):
             below = child[2 * node + side]
@@ -120,7 +120,7 @@ def add_steps(
     mean: Floats,
     totals: Floats,
 ) -> None:
-    """Add to the total of a split's feature what the split does: the step from the mean of its node to the next."""
+    """Add the step of every split, from its node's mean to the child's, to the total of the split's feature."""
     feature, roots, value = nodes.feature, nodes.roots, nodes.value
     for row in range(X.shape[0]):
         for tree in range(len(roots)):
@@ -150,7 +150,7 @@ def add_shapley(
     way: Integers,
     totals: Floats,
 ) -> None:
-    """Add the Shapley values of every row's features, the value of a set being what the trees expect, given them.
+    """Add the Shapley values of every row's features; the value of a set is the trees' expectation given its features.
 
     For a leaf this is a product over the features on the way to it: 1 or 0 for a known one, whether the row goes there,
     and the share of training documents that did so for an unknown one. With f(t) = share + (goes - share) t for every
@@ -191,7 +191,7 @@ def add_shapley(
                         sums[0, depth, point] = product
                         sums[1, depth, point] = 0.0 if further >= 0 else product * value[-1 - further]
                     continue
-                if depth > 0:  # back to the parent: the leaves below know what the split's feature does for them
+                if depth > 0:  # back to the parent: add the effect of the split's feature on the leaves below
                     split = way[depth, 3]
                     share, goes = shares[0, split], shares[1, split]
                     old, went = shares[0, n_features + depth], shares[1, n_features + depth]
@@ -201,7 +201,7 @@ def add_shapley(
                         sums[1, depth - 1, point] += part
                         own += rule[1, point] * part / (share + (goes - share) * t)
                         before += rule[1, point] * part / (old + (went - old) * t)
-                    # an earlier split of the same feature will count these leaves again, by what it knew
+                    # an earlier split of the same feature counts these leaves with its own share
                     totals[row, split] += (goes - share) * own - (went - old) * before
                     shares[0, split], shares[1, split] = old, went
                 depth -= 1
@@ -218,7 +218,7 @@ class FlatTrees:
         self.used = np.unique(np.concatenate([np.empty(0, np.int64), *(tree.feature for tree in trees)]))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the nodes: read as a copy, their arrays would be writable, which the kernels refuse."""
+        """Leave out the nodes: in a copy their arrays would be writable, which the kernels refuse."""
         return self.__dict__ | {"_nodes": None, "_masks": None}
 
     def sums(self, X: Any) -> Floats:
@@ -231,7 +231,7 @@ class FlatTrees:
         return totals
 
     def contributions(self, X: Any) -> Floats:
-        """Return what each feature adds to the score of every row.
+        """Return the contribution of each feature to the score of every row.
 
         The value of a node is the mean of its leaves, weighted by the documents they had in training. A split moves a
         row from the value of its node to that of the child; that step belongs to the feature of the split. The steps on
@@ -256,7 +256,7 @@ class FlatTrees:
 
     def _training(self) -> tuple[Floats, Floats, Floats]:
         """Return the documents of every leaf and node in training, and the mean value of every node."""
-        counts = [np.maximum(tree.count, 1) for tree in self._trees]  # so that every node has a mean
+        counts = [np.maximum(tree.count, 1) for tree in self._trees]  # at least 1, so that every node has a mean
         count, child, value = joined(counts, np.float64), self._flat.child, self._flat.value
         cover, mean = np.zeros(len(child) // 2), np.zeros(len(child) // 2)
         look_below(child, value, count, cover, mean)

@@ -1,9 +1,9 @@
-"""Scores of many rows by trees of few leaves, without a walk: every node crosses out the leaves that it excludes.
+"""Scores of many rows by trees of few leaves, with bit masks: every node removes the leaves that it excludes.
 
-The leaves of a tree are the bits of a number, from left to right. A node that sends a row right crosses out the leaves
-on its left; after all nodes of a tree the lowest bit that is left is the row's leaf (Lucchese et al., QuickScorer,
-SIGIR 2015). A node is one comparison of a vector with a cut, whatever the way of the rows, which for trees of up to 63
-leaves costs less than half as much as walking. Sums have the same bits as those of the walk.
+The leaves of a tree are the bits of a number, from left to right. A node that sends a row right clears the leaves on
+its left; after all nodes of a tree the lowest remaining bit is the row's leaf (Lucchese et al., QuickScorer, SIGIR
+2015). A node is one vector comparison with a cut, which for trees of up to 63 leaves costs less than half as much as
+traversing them. Sums are bit-identical to those of the traversal.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from argrank._types import Filled, Floats, Integers
 from argrank.models._nodes import CATEGORICAL, ZERO_MISSING, Nodes
 from argrank.models.tree import Tree
 
-FEWEST_ROWS = 16  # fewer rows walk: a vector of them is too short
+FEWEST_ROWS = 16  # with fewer rows the trees are traversed: vectors would be too short
 MOST_LEAVES = 63
 MOST_CELLS = 1 << 24  # of the tables of categories
 SLOTS = 67  # the powers of 2 up to the 65th have different remainders, by which a bit finds its leaf's value
 NAN_LEFT, NAN_RIGHT, BY_TABLE = 0, 1, 2  # rules of nodes
-AS_IT_IS, ZERO_LEFT, ZERO_RIGHT, CODE = 0, 1, 2, 3  # what a column makes of a feature
+AS_IT_IS, ZERO_LEFT, ZERO_RIGHT, CODE = 0, 1, 2, 3  # how a column is derived from a feature
 
 
 class Masks(NamedTuple):
-    """Trees as the kernels take them; the arrays are read-only, as the kernels declare them."""
+    """Trees in the kernels' form; the arrays are read-only, as the kernels declare them."""
 
     source: Integers  # the feature of every column
     variant: NDArray[np.int8]  # of every column
@@ -46,7 +46,7 @@ class Masks(NamedTuple):
 
 
 def masks_of(nodes: Nodes, trees: Sequence[Tree]) -> Masks | None:
-    """Return trees, whose nodes are given, by masks; None where they are too large."""
+    """Return trees, whose nodes are given, by masks; None if they are too large."""
     n_leaves = np.array([tree.n_leaves for tree in trees], np.int64)
     if not len(nodes.feature) or n_leaves.max() > MOST_LEAVES:
         return None
@@ -95,7 +95,7 @@ def masks_of(nodes: Nodes, trees: Sequence[Tree]) -> Masks | None:
 
 
 def _members(nodes: Nodes, own: Integers) -> Integers:
-    """Return all categories that some nodes know, in order."""
+    """Return all categories of some nodes, sorted."""
     parts = [nodes.categories[nodes.borders[node] : nodes.borders[node + 1]] for node in own.tolist()]
     return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
@@ -130,7 +130,7 @@ def fill_columns(X: Floats, masks: Masks, start: int, n: int, columns: Floats) -
         first, end = masks.known_at[j], masks.known_at[j + 1]
         for i in range(n):
             x = X[start + i, feature]
-            if variant == 3:  # CODE: the place among the known ones, or behind them
+            if variant == 3:  # CODE: the index among the known ones, or their number
                 low, high, wanted = first, end, int(x) if x > -1.0 and x < 4294967296.0 else -1
                 while low < high:
                     middle = (low + high) // 2
@@ -146,7 +146,7 @@ def fill_columns(X: Floats, masks: Masks, start: int, n: int, columns: Floats) -
 
 @helper
 def cross_out(column: Floats, masks: Masks, node: int, n: int, left: NDArray[Any]) -> None:
-    """Cross out the leaves on the left of a node for the rows that go right."""
+    """Clear the leaves on the left of a node for the rows that go right."""
     rule, cut, mask, table = masks.rule[node], masks.cut[node], masks.mask[node], masks.table_at[node]
     if rule == 0:  # NAN_LEFT
         for i in range(n):

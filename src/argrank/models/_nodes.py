@@ -1,4 +1,4 @@
-"""The nodes of all trees of a model in flat arrays, as kernels take them."""
+"""The nodes of all trees of a model in flat arrays, in the kernels' form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
 
 
 class Nodes(NamedTuple):
-    """All trees as the kernels take them; the arrays are read-only, as the kernels declare them."""
+    """All trees in the kernels' form; the arrays are read-only, as the kernels declare them."""
 
     feature: Integers
     threshold: Floats
@@ -29,7 +29,7 @@ class Nodes(NamedTuple):
 
 
 def flattened(trees: Sequence[Tree]) -> Nodes:
-    """Return the nodes of all trees as the kernel takes them."""
+    """Return the nodes of all trees in the kernels' form."""
     sizes = np.array([len(tree.feature) for tree in trees], np.int64)
     leaves = np.array([tree.n_leaves for tree in trees], np.int64)
     first_node, first_leaf = np.cumsum(sizes) - sizes, np.cumsum(leaves) - leaves

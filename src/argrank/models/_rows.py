@@ -1,4 +1,4 @@
-"""Rows as the kernels of trees take them, and when it pays to load a kernel."""
+"""Rows in the form for the kernels of trees, and when to load a kernel."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy import sparse
 
 from argrank._types import Floats
 
-KERNEL_CELLS = 1 << 16  # values in a block of rows that is made float64 for a kernel
-LOADING = 300_000  # rows times trees that NumPy walks in the time it takes to load a kernel
+KERNEL_CELLS = 1 << 16  # values in a block of rows that is converted to float64 for a kernel
+LOADING = 300_000  # rows times trees that NumPy handles in the time it takes to load a kernel
 
 _walked = 0  # rows times trees by NumPy in this process
 
@@ -27,7 +27,7 @@ def kernel_pays(cells: int) -> bool:
 
 
 def blocks(X: Any) -> Iterator[tuple[slice, Floats]]:
-    """Yield rows as the kernels take them: float64, one after another in memory."""
+    """Yield rows in the kernels' form: float64, C-contiguous."""
     whole = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.flags.c_contiguous
     n_rows = max(1, X.shape[0] if whole else KERNEL_CELLS // max(1, X.shape[1]))
     for start in range(0, X.shape[0], n_rows):

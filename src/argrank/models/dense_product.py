@@ -1,8 +1,8 @@
-"""Products of dense features with weights, and of their transpose, in float64 whatever the features are.
+"""Products of dense features, and of their transpose, with weights, always in float64.
 
-NumPy multiplies float32 by float32 only, whose rounding hides a solver's progress and reorders close documents. The
-loops widen float32 in registers, and take no longer than BLAS does for float32 alone. For float64, BLAS gains nothing
-in ``X.T @ u`` from a second thread of ours; the loop takes as long as BLAS on one thread and half of that on two.
+NumPy multiplies float32 in float32, whose rounding hides a solver's progress and reorders close documents. These loops
+widen float32 in registers, and take no longer than BLAS in float32. For float64, BLAS does not profit from a second
+thread of ours in ``X.T @ u``; the loop takes as long as BLAS on one thread and half of that on two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from argrank._jit import LazyKernel, kernel, read_only
 from argrank._types import Floats
 
-BLOCK_CELLS = 1 << 18  # of float32 features that NumPy converts at a time, in the cache
+BLOCK_CELLS = 1 << 18  # float32 values that NumPy converts at a time, in the cache
 
 
 def _signature(types: ModuleType, element: Any) -> Any:

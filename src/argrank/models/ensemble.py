@@ -1,4 +1,4 @@
-"""A weighted sum of scikit-learn regressors: served from memory, never from a model file."""
+"""A weighted sum of scikit-learn regressors, which cannot be stored in a model file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnsembleModel(Model):
-    """Score = sum of weight times prediction. It holds foreign objects, so ``save`` refuses; joblib keeps it."""
+    """Score = sum of weight times prediction. It holds foreign objects, so ``save`` raises; use joblib."""
 
     kind: ClassVar[str] = "ensemble"
     compares: ClassVar[bool] = True
@@ -41,12 +41,12 @@ class EnsembleModel(Model):
         return member_sums(self.members, X)[:, 0]
 
     def to_dict(self) -> NoReturn:
-        """Refuse: a model file holds data, and these regressors are code."""
+        """Raise: a model file holds data, and these regressors are code."""
         raise ModelError("an ensemble of scikit-learn regressors cannot be written to a model file; see joblib.dump")
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> NoReturn:
-        """Refuse, as there is no such file."""
+        """Raise, as there is no such file."""
         raise ModelError("an ensemble of scikit-learn regressors is not read from a model file")
 
 

@@ -15,14 +15,14 @@ from argrank.models.model import StoredModel
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FactorModel(StoredModel):
-    """Recommends items to users. An unknown user gets what is generally liked, an unknown item the mean score.
+    """Recommends items to users. An unknown user gets the generally liked items, an unknown item the mean score.
 
     Attributes
     ----------
     users, items : tuple of ids
     user_factors : array of shape (n_users, rank)
     item_factors : array of shape (n_items, rank + 1)
-        The last column is the item's own score, together with what was known of it beforehand.
+        The last column is the item's own score, plus its given prior score.
     seen : tuple of arrays
         For every user the numbers of the items that were rated in training.
     """
@@ -41,7 +41,7 @@ class FactorModel(StoredModel):
         object.__setattr__(self, "_item_number", {item: number for number, item in enumerate(self.items)})
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what the model tells of itself."""
+        """Return facts about the model."""
         return [("users", f"{len(self.users):,}"), ("items", f"{len(self.items):,}"), *super().facts()]
 
     def predict(self, users: Any, items: Any) -> Floats:

@@ -4,8 +4,8 @@
 
     {"argrank_model": 2, "sha256": "…", "payload": {"kind": "linear", "version": "…", "training": {…}, "model": {…}}}
 
-The checksum is of the payload written without spaces and with sorted keys, so re-indenting a file does no harm and
-damage is noticed. It is not a signature: whoever alters a file on purpose can write a new checksum, too.
+The checksum is of the payload written without spaces and with sorted keys, so re-indenting a file is harmless and
+damage is detected. It is not a signature: anyone who alters a file can also write a new checksum.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from argrank.models.model import Model, StoredModel
 
 FORMAT = 2
 READABLE = (1, 2)  # format 1 has lists for all arrays
-LONGEST_INTEGER = 300  # digits; float64 ends at 308
-LARGEST = 1 << 30  # bytes; a model file beyond this is refused unread
+LONGEST_INTEGER = 300  # digits; float64 ends at 1e308
+LARGEST = 1 << 30  # bytes; larger model files are not read
 
 
 def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
-    """Write a model file; it appears whole or not at all."""
+    """Write a model file atomically."""
     try:
         payload = {
             "kind": model.kind,
             "version": __version__,
-            "training": json_value(model.training),  # a NaN in the summary must not cost the weights
+            "training": json_value(model.training),  # a NaN in the summary must not prevent saving the weights
             "model": model.to_dict(),
         }
         document = {"argrank_model": FORMAT, "sha256": _checksum(payload), "payload": payload}
@@ -55,7 +55,7 @@ def save_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
 
 @checked
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model file. Nothing in it is executed; a damaged or altered file is refused with the reason."""
+    """Read a model file. Nothing in it is executed; a damaged or altered file raises an error with the reason."""
     try:
         return _load(Path(path))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Many trees in flat arrays: what writers walk through and what simulators score with."""
+"""Many trees in flat arrays, for writers of engine formats and for their simulators."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 
-DEEPEST = 300  # levels; a file of nested braces beyond that is refused by some engine's parser
-BLOCK = 1 << 20  # ways of rows through trees that are followed together
+DEEPEST = 300  # levels; some engines' parsers refuse deeper nesting
+BLOCK = 1 << 20  # paths of rows through trees that are followed at a time
 APART = 1 << 32  # beyond every category
 
 
@@ -22,12 +22,12 @@ APART = 1 << 32  # beyond every category
 class Forest:
     """Inner nodes of all trees one after another. A child below 0 is a leaf: -1 is leaf 0, -2 leaf 1, and so on.
 
-    A node with ``members`` has no cut: a value goes left where its whole part is one of them.
+    A node with ``members`` has no cut: a value goes left if its integer part is one of them.
     """
 
     roots: Integers  # the first node of every tree, or its only leaf
     feature: Integers
-    cut: NDArray[Any]  # what the values are compared with
+    cut: NDArray[Any]  # thresholds
     nan_left: NDArray[np.bool_]
     left: Integers
     right: Integers
@@ -41,7 +41,7 @@ class Forest:
 
     @property
     def categories(self) -> dict[int, list[int]]:
-        """The categories that splits ask for, by feature."""
+        """The categories that splits use, by feature."""
         found: dict[int, set[int]] = {}
         for node, members in self.members.items():
             found.setdefault(int(self.feature[node]), set()).update(members.tolist())
@@ -133,7 +133,7 @@ class Forest:
 
 
 class Builder:
-    """Collects nodes and leaves of trees; a parent is made before its children and told of them afterwards."""
+    """Collects nodes and leaves of trees; a parent is created before its children, which are set afterwards."""
 
     def __init__(self) -> None:
         self.roots: list[int] = []
@@ -155,7 +155,7 @@ class Builder:
         return len(self.nodes) - 1
 
     def join(self, node: int, left: int, right: int) -> None:
-        """Tell a node its children."""
+        """Set a node's children."""
         self.nodes[node][3:] = left, right
 
     def forest(self, kind: type[np.floating[Any]] = np.float64) -> Forest:

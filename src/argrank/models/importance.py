@@ -1,4 +1,4 @@
-"""How much features matter to a model: what they add to scores within queries, and how scores move with them."""
+"""Importance of features in a model: their contributions within queries, and how scores change with them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.models.model import Model
 
-MOST_ROWS = 2000  # documents that importances look at, in whole queries
+MOST_ROWS = 2000  # documents used for importances, in whole queries
 MOST_CELLS = 1 << 24  # values of these documents: contributions to a sum are dense
-SWAPPED_ROWS = 400  # documents where a model cannot say what a feature adds
-MOST_SWAPS = 1000  # features that are then looked at
-DEPENDENCE_ROWS = 500  # documents that dependence looks at
-POINTS = 13  # values of a feature at which it is taken
-MOST_TEXTS = 12  # bars of a feature that is a text
+SWAPPED_ROWS = 400  # documents for models without contributions
+MOST_SWAPS = 1000  # most features for such models
+DEPENDENCE_ROWS = 500  # documents used for dependence
+POINTS = 13  # values of a feature at which it is evaluated
+MOST_TEXTS = 12  # bars of a text feature
 
 
 def some_queries(data: Dataset, most: int = MOST_ROWS) -> Dataset:
     """Return whole queries drawn by a fixed seed, of at most a number of documents together.
 
-    Where even the shortest query is longer, its first documents.
+    If even the shortest query is longer, its first documents.
     """
     most = max(1, min(most, MOST_CELLS // data.n_features))
     if data.n_documents <= most:
@@ -40,11 +40,11 @@ def some_queries(data: Dataset, most: int = MOST_ROWS) -> Dataset:
 
 
 def importances(model: Model, data: Dataset) -> Floats | None:
-    """Return the share of each feature: the mean absolute contribution to a score, less that of its query's documents.
+    """Return the share of each feature: the mean absolute contribution to a score, relative to the mean of its query.
 
-    ``data`` has the features of training. Models that are no sums of contributions (class probabilities, kernels) are
-    asked how far a score moves, on average, where the feature's value is that of another document of the query; None
-    where they have very many features.
+    ``data`` has the features of training. For models that are not sums of contributions (class probabilities, kernels)
+    it is the mean change of a score if the feature's value is replaced by that of another document of the query; None
+    if they have very many features.
     """
     part = some_queries(data)
     found = model.explain(part)
@@ -91,9 +91,9 @@ def shuffled(indptr: Integers, random: np.random.Generator) -> Integers:
 
 
 def directions(model: Model, data: Dataset) -> Floats:
-    """Return for each feature how its contribution goes with its value within queries: a correlation, -1 to 1.
+    """Return for each feature the correlation of its contribution with its value within queries, -1 to 1.
 
-    0 where it does neither, where a feature is a text, and where the model cannot say.
+    0 if there is none, for text features, and for models without contributions.
     """
     part = some_queries(data)
     found = model.explain(part)
@@ -123,24 +123,24 @@ def _centred(values: Floats, indptr: Integers) -> Floats:
 
 
 class Dependence(NamedTuple):
-    """The mean score of documents if a feature had each of some values; of a text, if it were each of some texts."""
+    """The mean score of documents if a feature had each of some values, or for a text feature each of some texts."""
 
     feature: str
     values: tuple[float, ...]
     texts: tuple[str, ...] | None  # names of the values
-    scores: Floats  # less their mean over the documents as they are
-    missing: float | None = None  # the same where the feature were missing, if it sometimes is
+    scores: Floats  # minus the mean over the documents as they are
+    missing: float | None = None  # the same for a missing value, if some are missing
 
 
 def dependence(model: Model, data: Dataset, column: int) -> Dependence:
-    """Return how the mean score moves with one feature of the data, others staying as they are.
+    """Return how the mean score changes with one feature of the data, with others unchanged.
 
-    Values are quantiles of the feature; of a text, the most frequent ones. A model that normalises within queries is
-    refused, because normalising removes a value that all documents share.
+    Values are quantiles of the feature; of a text, the most frequent ones. A model that normalises within queries is an
+    error, because normalising removes a value that all documents share.
     """
     if model.needs_queries:
         raise OptionError(
-            "dependence: expected a model that scores a document alone, got one that normalises in queries"
+            "dependence: expected a model that scores each document independently, got one that normalises in queries"
         )
     part = some_queries(data, DEPENDENCE_ROWS)
     name = label(data, column)
@@ -165,10 +165,10 @@ def label(data: Dataset, column: int) -> str:
 
 
 def importances_of(model: Model) -> Floats:
-    """Return what a model knows of its features, or say why it knows nothing."""
+    """Return the importances stored in a model, or raise with the reason why there are none."""
     if model.feature_importances is None:
         raise OptionError(
-            f"importances: this {type(model).__name__} has none: it comes from another tool, from before argrank kept "
-            "them, or from a cluster, or it has too many features; ar.permutation_importance finds them on data"
+            f"importances: this {type(model).__name__} has none: it comes from another tool, from an older argrank "
+            f"or from a cluster, or it has too many features; ar.permutation_importance computes them on data"
         )
     return model.feature_importances

@@ -18,7 +18,7 @@ from argrank.models.plain_data import read_numbers, read_served, served_fields
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Model):
-    """Weights, the names of the features they belong to, and the normaliser that comes before them.
+    """Weights, the names of their features, and the normaliser applied before.
 
     Examples
     --------

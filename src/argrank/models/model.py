@@ -1,4 +1,4 @@
-"""What every model can do: score rows, rank documents, be saved."""
+"""The base class of models: score rows, rank documents, save."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from argrank.data.prepare.normalise import Normaliser
 from argrank.data.prepare.preparation import Preparation
 from argrank.errors import InputError, OptionError, shown
 
-MOST_NAMES = 3  # of features in a model's own words
+MOST_NAMES = 3  # features shown in a model's description
 
 Served = TypeVar("Served", bound="Model")
 
 
 class Given(NamedTuple):
-    """Rows to score: their features as the model knows them, query by query, and the caller's number of each row."""
+    """Rows to score: the model's features, query by query, and the caller's row numbers."""
 
     X: Any
     indptr: Integers | None
@@ -61,7 +61,7 @@ class StoredModel(ABC):
         save_model(self, path)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what a model tells of itself: a word and a few more, one after the other."""
+        """Return facts about a model, as pairs of name and text."""
         names = ("ranker", "queries", "documents")
         ranker, queries, documents = (self.training.get(name) for name in names)
         if ranker is None:
@@ -82,11 +82,11 @@ class StoredModel(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Model(StoredModel):
-    """A trained scorer. Knows its features, and how they have to be prepared and normalised, in this order."""
+    """A trained scorer, with its features, preparation and normaliser (applied in this order)."""
 
     takes_datasets: ClassVar[bool] = True
-    spreads_infinity: ClassVar[bool] = False  # whether an infinite feature shows in the score
-    compares: ClassVar[bool] = False  # whether the score jumps where a feature passes a threshold
+    spreads_infinity: ClassVar[bool] = False  # whether an infinite feature gives an infinite score
+    compares: ClassVar[bool] = False  # whether the score jumps at thresholds of features
     feature_names: tuple[str, ...] | None = None
     categories: Categories = None
     dates: Dates = None
@@ -98,7 +98,7 @@ class Model(StoredModel):
     @property
     @abstractmethod
     def width(self) -> int:
-        """Number of columns that it was trained on: those of a row, or what the preparation makes of them."""
+        """Number of columns it was trained on, after the preparation."""
 
     @property
     def n_features(self) -> int:
@@ -107,7 +107,7 @@ class Model(StoredModel):
 
     @property
     def kinds(self) -> dict[str, str | None]:
-        """What its columns are in a table: categories, dates or numbers."""
+        """The kinds of its columns in a table: categories, dates or numbers."""
         return kinds_of(self.feature_names, self.categories, self.dates)
 
     @property
@@ -127,10 +127,10 @@ class Model(StoredModel):
         """Return one score per row of a checked matrix; ``indptr`` where the model needs queries."""
 
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
-        """Return what each feature adds to each row's score, an array or CSR matrix; None if the model cannot say.
+        """Return each feature's contribution to each row's score, an array or CSR matrix; None if the model has none.
 
-        The rows of the result sum to the scores, up to a constant that is the same for all rows. What is made of a
-        feature, such as columns for its texts, counts as its own.
+        The rows of the result sum to the scores, up to a constant that is the same for all rows. Columns derived from a
+        feature, such as those for its texts, count as the feature.
         """
         parts = self._contributions(self.normalised(X, indptr), indptr)
         return parts if parts is None or self.preparation is None else self.preparation.to_raw(parts)
@@ -144,8 +144,8 @@ class Model(StoredModel):
         """Return the SHAP values of the model's features for every row, in the caller's order.
 
         A row sums to its score, up to a constant that is the same for all rows. They are exact for linear models
-        (weight times value: there a SHAP value is that up to a constant of the feature), for trees (as LightGBM's, by
-        the documents of training at every split), and for sums of both.
+        (weight times value, which is a SHAP value up to a constant per feature), for trees (as in LightGBM, by the
+        training documents at every split), and for sums of both.
         """
         given = self._given(X, qid, group)
         return in_callers_order(self.shap_parts(given.X, given.indptr), given.rows)
@@ -162,11 +162,10 @@ class Model(StoredModel):
         )
 
     def normalised(self, X: Any, indptr: Integers | None) -> Any:
-        """Return the features as the model has learned from them: prepared, then normalised.
+        """Return the features as used in training: prepared, then normalised.
 
-        Where a model compares they are float32 whatever is given, as it was trained and as it is exported: numbers
-        that are equal must fall on the same side of a threshold. Elsewhere they keep the type of X, which moves a
-        score by no more than rounding does.
+        For models with thresholds they are always float32, as in training and export: equal numbers must fall on the
+        same side of a threshold. For others they keep the type of X, which changes a score only by rounding.
         """
         if self.preparation is not None:
             X = self.preparation.apply(X)
@@ -178,7 +177,7 @@ class Model(StoredModel):
         return self.normaliser.apply(X, indptr, kept, np.float32 if self.compares else None)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what the model tells of itself."""
+        """Return facts about the model."""
         names = [] if self.feature_names is None else [shown(name) for name in self.feature_names[:MOST_NAMES]]
         more = ["…"] if len(self.feature_names or ()) > MOST_NAMES else []
         listed = f" ({', '.join([*names, *more])})" if names else ""
@@ -195,19 +194,19 @@ class Model(StoredModel):
         return [*self._own_facts(), *found, *super().facts()]
 
     def _own_facts(self) -> list[tuple[str, str]]:
-        """Return what a kind of model has beside its features."""
+        """Return facts specific to the kind of model."""
         return []
 
     @checked
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Floats:
-        """Return one score per row, in the caller's row order. Higher is better; only differences mean something."""
+        """Return one score per row, in the caller's row order. Higher is better; only differences are meaningful."""
         if isinstance(X, Dataset):
             return X.to_caller(self._stored_scores(X))
         given = self._given(X, qid, group)
         return in_callers_order(self._checked_scores(given.X, given.indptr), given.rows)
 
     def _given(self, X: Any, qid: Any, group: Any) -> Given:
-        """Return the features of rows that a caller gives, and their queries where the model needs them."""
+        """Return the features of the caller's rows, and their queries if the model needs them."""
         if isinstance(X, Dataset):
             return Given(self.features_of(X), X.indptr, X.rows)
         names, categories, dates = None, None, None
@@ -227,7 +226,7 @@ class Model(StoredModel):
         return Given(X if queries.rows is None else X[queries.rows], queries.indptr, queries.rows)
 
     def _rows_to_rank(self, X: Any, qid: Any, group: Any, sources: Any) -> Dataset:
-        """Return rows as a Dataset; of a data frame the model's columns, without looking for labels."""
+        """Return rows as a Dataset; from a data frame only the model's columns, without labels."""
         if not is_frame(X):
             return Dataset(X, None, qid, group=group, sources=sources)
         columns = columns_of(X, ["label"], self.feature_names, self.kinds)
@@ -251,13 +250,13 @@ class Model(StoredModel):
         """Return, for every query, the caller's row numbers, best first; equal scores keep the order of the rows.
 
         ``diverse`` allows at most one document (or the given number) of each source in the first k ranks, or with
-        k=None as far as the sources last; the others follow by score. It needs ``sources``, one per row, or a Dataset
+        k=None as long as there are sources; the others follow by score. It needs ``sources``, one per row, or a Dataset
         that has them.
         """
         if not isinstance(X, Dataset):
             X = self._rows_to_rank(X, qid, group, sources)
         elif sources is not None:
-            raise InputError("sources: expected a Dataset that has them, got a Dataset and sources beside it")
+            raise InputError("sources: expected a Dataset that has them, got a Dataset and separate sources")
         scores = self._stored_scores(X)
         caller = np.arange(X.n_documents) if X.rows is None else X.rows
         if diverse is not False:
@@ -268,7 +267,7 @@ class Model(StoredModel):
         ]
 
     def _stored_scores(self, data: Dataset) -> Floats:
-        """Return one score per stored row, block by block: features that are mapped stay on the disk."""
+        """Return one score per stored row, block by block: mapped features stay on disk."""
         model = self._for(data)
         scores = np.empty(data.n_documents)
         for first, last in itertools.pairwise(block_borders(data.indptr).tolist()):
@@ -277,7 +276,7 @@ class Model(StoredModel):
         return scores
 
     def _for(self: Served, data: Dataset) -> Served:
-        """Return the model for the features of some data, which a pack may hold as they are after normalising."""
+        """Return the model for some data, without normaliser if a pack already holds normalised features."""
         done = self.normaliser is not None and self.normaliser.name == data.normalised
         return replace(self, normaliser=None) if done else self
 
@@ -295,11 +294,11 @@ class Model(StoredModel):
         if not np.isfinite(scores).all():
             row = int(np.argmin(np.isfinite(scores)))
             got = f"got {scores[row]} for row {first_row + row}"
-            raise InputError(f"X: expected features of which the model makes a finite score, {got}")
+            raise InputError(f"X: expected features with a finite score, {got}")
         return scores
 
     def features_of(self, data: Dataset) -> Any:
-        """Return the features of stored rows as the model knows them: its columns, by name where both have names."""
+        """Return the model's features of stored rows: matched by name if both have names."""
         return self._aligned(data.X, data.feature_names, data.categories, data.dates)
 
     def _aligned(self, X: Any, names: tuple[str, ...] | None, categories: Categories, dates: Dates) -> Any:
@@ -311,13 +310,13 @@ class Model(StoredModel):
         return X
 
     def explain(self, data: Dataset) -> Any:
-        """Return what each column of the data adds to each stored row's score; None if the model cannot say."""
+        """Return the contribution of each column of the data to each stored row's score; None if the model has none."""
         found = self._for(data).contributions(self.features_of(data), data.indptr)
         if found is None or (found.shape[1] == data.n_features and self.feature_names in (None, data.feature_names)):
             return found
         names = data.feature_names or ()
         places = np.array([names.index(name) for name in self.feature_names or () if name in names], np.int64)
-        if len(places) != self.n_features:  # the model's names are made up: columns count by their place
+        if len(places) != self.n_features:  # the model's names are made up: match columns by position
             return found
         spread = sparse.csr_matrix(found)
         return sparse.csr_matrix(
@@ -338,11 +337,11 @@ def fitted_model(given: Any) -> Any:
 
 
 class Stayed(NamedTuple):
-    """What a fit kept of the model that it started from; sentences are made from it at the very end.
+    """How close a fit stayed to the model it started from.
 
-    ``distance`` is that of the weights from those of the start, as a share of their length, in units of the features'
-    spread; 0 where the start is the model. ``gain`` is the mean over queries left out of what going on gained there,
-    None where that could not be tried.
+    ``distance`` is the distance of the weights from the start, relative to their length, in units of the features'
+    spread; 0 if the start was kept. ``gain`` is the mean gain of continuing on held-out queries, None if that could not
+    be tried.
     """
 
     start: str  # the other method
@@ -353,7 +352,7 @@ class Stayed(NamedTuple):
 
     @classmethod
     def of(cls, training: Mapping[str, Any]) -> Stayed | None:
-        """Return what the summary of a training holds."""
+        """Read it from the summary of a training."""
         found = training.get("stayed")
         return cls(*(found[name] for name in cls._fields)) if isinstance(found, Mapping) else None
 
@@ -361,6 +360,6 @@ class Stayed(NamedTuple):
         if self.distance > 0:
             return f"stayed near {self.start}: its weights are {100 * self.distance:.2g} % of their length away"
         if self.gain is None or np.isnan(self.gain):
-            return f"kept its start, {self.start}: too few queries to try {self.tried} on some left out"
+            return f"kept its start, {self.start}: too few queries to try {self.tried} on held-out ones"
         chance = "" if self.error is None or self.gain <= 0 else f", less than two standard errors of {self.error:.4f}"
-        return f"kept its start, {self.start}: queries left out gained {self.gain:+.4f} from {self.tried}{chance}"
+        return f"kept its start, {self.start}: held-out queries gained {self.gain:+.4f} from {self.tried}{chance}"

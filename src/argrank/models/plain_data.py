@@ -29,7 +29,7 @@ MOST_FEATURES = 1 << 31
 
 
 def stored_array(array: NDArray[Any]) -> dict[str, Any]:
-    """Return an array as plain data for a model file; no bit is lost."""
+    """Return an array as plain data for a model file, exactly."""
     little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     return {array.dtype.name: base64.b64encode(little.tobytes()).decode("ascii"), "shape": list(array.shape)}
 

@@ -2,7 +2,7 @@
 
 ``leaves`` has the number of leaves of every tree; a tree of n leaves has n - 1 nodes. Nodes that split by category are
 listed in ``split_by_category``, their categories one after another in ``categories``, with the number of each in
-``n_categories``. Files of before have a list of trees, each with lists of its own, and are read all the same.
+``n_categories``. Older files have a list of trees, each with its own lists; they can still be read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_NODES = 1 << 31
 
 
 def stored_trees(trees: Sequence[Tree]) -> dict[str, Any]:
-    """Return trees as plain data for a model file; no bit is lost."""
+    """Return trees as plain data for a model file, exactly."""
 
     def joined(arrays: Sequence[NDArray[Any]], kind: str) -> NDArray[Any]:
         return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
@@ -72,7 +72,7 @@ def _read_tree(number: int, fields: Any, n_features: int) -> Tree:
 
 
 def read_trees(fields: Mapping[str, Any], n_features: int) -> list[Tree]:
-    """Make trees from plain data, or say what is wrong with it: every path through a tree ends in a leaf."""
+    """Make trees from plain data, or raise if it is invalid: every path through a tree must end in a leaf."""
     n_leaves = read_within(fields, "leaves", "int32", (None,), 1, MOST_NODES).astype(np.int64)
     if not len(n_leaves):
         raise ModelError("leaves: expected at least one tree")
@@ -136,7 +136,7 @@ def _read_categories(fields: Mapping[str, Any], first: Integers, every: int) -> 
     total = int(ends[-1]) if len(ends) else 0
     members = read_within(fields, "categories", "int64", (total,), 0, LARGEST_CATEGORY)
     rising = np.diff(members) > 0
-    rising[ends[:-1] - 1] = True  # the next begins anew
+    rising[ends[:-1] - 1] = True  # the next starts again
     if (np.diff(nodes) <= 0).any() or not rising.all():
         raise ModelError("categories: expected nodes in order, and categories in order at every node")
     found: dict[int, dict[int, Integers]] = {}

@@ -16,7 +16,7 @@ from argrank.models.plain_data import read_numbers, read_served, read_width, ser
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StumpsModel(Model):
-    """Steps as three arrays, the names of the features, and the normaliser that comes before them.
+    """Steps as three arrays, the names of the features, and the normaliser applied before.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class StumpsModel(Model):
         return [("steps", f"{len(self.steps):,}")]
 
     def _heights(self, X: Any) -> Iterator[tuple[int, Floats]]:
-        """Yield each feature that has steps, with what they add to every row; NaN where it is missing."""
+        """Yield each feature that has steps, with its contribution to every row; NaN if it is missing."""
         columns = X if isinstance(X, np.ndarray) else X.tocsc()
         for feature in np.unique(self.features).tolist():
             own = np.flatnonzero(self.features == feature)

@@ -1,4 +1,4 @@
-"""A weighted sum of models: blends, and trees with a linear part. It needs one document alone, so it can be served."""
+"""A weighted sum of models: blends, and trees with a linear part."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEMBERS = ("kernel", "linear", "stumps", "symmetric-trees", "tree-classes", "tre
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SumModel(Model):
-    """Score = sum of weight times the member's score. Each member may have a normaliser of its own.
+    """Score = sum of weight times the member's score. Each member may have its own normaliser.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class SumModel(Model):
         return total
 
     def _contributions(self, X: Any, indptr: Integers | None) -> Any:
-        """Return what each feature adds, summed over the members; None where a member cannot say."""
+        """Return the contributions of features, summed over the members; None if a member has none."""
         total: Any = 0.0
         for weight, member in zip(self.weights.tolist(), self.members, strict=True):
             part = member.contributions(X, indptr)

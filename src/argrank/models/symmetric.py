@@ -1,4 +1,4 @@
-"""Symmetric trees: all nodes of a level ask the same question, so that a tree is a few questions and a table."""
+"""Symmetric trees: all nodes of a level have the same split, so that a tree is a few questions and a table."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MOST_CODES = 1 << 24  # of a column
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SymmetricTrees(Model):
-    """Score = sum over trees of the value at the number that the answers to the tree's questions spell.
+    """Score = sum over trees of the value at the number whose bits are the answers to the tree's questions.
 
     Level l of tree t asks whether column ``features[t, l]`` is above ``cuts[t, l]``; a missing value answers
     ``missing[t, l]``. The first question is the highest bit of the leaf's number. A level without a question has the
     cut infinity and ``missing`` false, and always answers no; a cut of infinity with ``missing`` true, which asks
-    whether the value is missing, counts as the largest number. Columns of ``codes`` are categories: what is asked is
-    not the code but the number that the table has for it; codes without a number count as missing.
+    whether the value is missing, counts as the largest number. Columns of ``codes`` are categories: the table's number
+    of a code is compared instead of the code; codes without a number count as missing.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class SymmetricTrees(Model):
 
     @cached_property
     def _finite_cuts(self) -> Floats:
-        """The cuts, finite where there is a question: a feature that a normaliser sends to infinity is above all."""
+        """The cuts, finite where there is a question: a feature that becomes infinite by normalising is above all."""
         return np.where(self.asks, np.clip(self.cuts, -LARGEST, LARGEST), np.inf)
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
@@ -105,14 +105,14 @@ class SymmetricTrees(Model):
         return Questions(*(_read_only(array) for array in found))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is made on demand: read as a copy, its arrays would be writable, which the kernel refuses."""
+        """Leave out cached values: in a copy their arrays would be writable, which the kernel refuses."""
         return {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
 
     # ---- as ordinary trees --------------------------------------------------------------------------------------
 
     @cached_property
     def trees(self) -> tuple[Tree, ...]:
-        """The same as ordinary trees, for what asks one node after the other; levels without a question are gone."""
+        """The same as ordinary trees; levels without a question are removed."""
         return tuple(self._ordinary(number) for number in range(len(self.values)))
 
     @cached_property
@@ -133,10 +133,10 @@ class SymmetricTrees(Model):
         for level in range(self.depth):
             axis, yes = len(asked), bool(self.missing[number, level])
             own = self._members(number, level)
-            if not self.asks[number, level] or (own is not None and not len(own)):  # everything answers as NaN does
+            if not self.asks[number, level] or (own is not None and not len(own)):  # all values get the answer of NaN
                 value, count = value.take(int(yes), axis), count.take(int(yes), axis)
                 continue
-            if own is not None and not yes:  # what is a member goes left, and answers yes here
+            if own is not None and not yes:  # members go left; here they answer yes
                 value, count = np.flip(value, axis), np.flip(count, axis)
             asked.append(level)
             members.append(own)
@@ -163,7 +163,7 @@ class SymmetricTrees(Model):
         )
 
     def _members(self, number: int, level: int) -> Integers | None:
-        """Return the categories that go left where NaN goes right, as ordinary trees ask; None of a number."""
+        """Return the categories that go left if NaN goes right, as in ordinary trees; None for a number."""
         table = self.codes.get(int(self.features[number, level]))
         if table is None:
             return None
@@ -208,7 +208,7 @@ class SymmetricTrees(Model):
     # ---- plain data ---------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return questions, values and names as plain data; no bit is lost."""
+        """Return questions, values and names as plain data, exactly."""
         finite = {"values": self.values, "gains": self.gains}
         others: dict[str, NDArray[Any]] = {
             "features": self.features,

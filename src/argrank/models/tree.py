@@ -1,4 +1,4 @@
-"""One regression tree as plain arrays, and the rows' way through it in NumPy.
+"""One regression tree as plain arrays, and its evaluation in NumPy.
 
 A tree of n leaves has n - 1 inner nodes, numbered so that a child comes after its parent; node 0 is the root. A child
 below 0 is a leaf: -1 is leaf 0, -2 is leaf 1, and so on. The rules of LightGBM decide where a row goes:
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 
-MISSING = ("none", "zero", "nan")  # by number, as LightGBM numbers them
-ZERO = float(np.float32(1e-35))  # what LightGBM takes for 0
+MISSING = ("none", "zero", "nan")  # in LightGBM's numbering
+ZERO = float(np.float32(1e-35))  # LightGBM treats smaller values as 0
 LARGEST_CATEGORY = 2**31 - 1
 LARGEST_COUNT = 2**53
 
@@ -31,8 +31,8 @@ LARGEST_COUNT = 2**53
 class Tree:
     """Inner nodes (feature, threshold, default_left, missing, left, right, gain, categories) and leaves (value, count).
 
-    ``gain`` is how much the split helped in training and ``count`` the documents of a leaf then; both only inform.
-    ``categories`` holds the sorted categories that go left for every node that splits by category.
+    ``gain`` is the split's improvement in training and ``count`` the training documents of a leaf; both are
+    informational. ``categories`` holds the sorted categories that go left for every node that splits by category.
     """
 
     feature: Integers
@@ -60,7 +60,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Number of splits on the longest way to a leaf."""
+        """Number of splits on the longest path to a leaf."""
         depth = np.zeros(len(self.left), np.int64)
         for node in range(len(self.left)):
             for child in (int(self.left[node]), int(self.right[node])):
@@ -75,7 +75,7 @@ class Tree:
     def leaves(self, columns: NDArray[Any], feature: Integers | None = None) -> Integers:
         """Return the leaf of every row, given the features of a dense block as rows of ``columns``.
 
-        ``feature`` holds the rows of ``columns`` that the nodes split, where they are not all features.
+        ``feature`` holds the rows of ``columns`` that the nodes split, if these are not all features.
 
         Every node splits its rows into two lists, so a row is touched once on each level of its path.
         """
@@ -111,7 +111,7 @@ class Tree:
 
     @classmethod
     def from_dict(cls, fields: Any, n_features: int) -> Tree:
-        """Make a tree from lists, as the first model files have them, or say what is wrong with it."""
+        """Make a tree from lists, as in the first model files, or raise if it is invalid."""
         if not isinstance(fields, dict):
             raise ModelError("expected a tree as an object with arrays")
         value = _numbers(fields, "value", None)
@@ -141,7 +141,7 @@ class Tree:
         return tree
 
     def check(self, n_features: int) -> None:
-        """Raise unless the arrays belong together and a model file could hold them."""
+        """Raise unless the arrays are consistent and can be stored in a model file."""
         n_nodes = self.n_leaves - 1
         for name in ("feature", "threshold", "default_left", "missing", "left", "right", "gain"):
             if len(getattr(self, name)) != n_nodes:

@@ -58,7 +58,7 @@ class TreeClassesModel(TreeModel):
         return probabilities(self.sums(X, indptr), self.link)
 
     def sums(self, X: Any, indptr: Integers | None = None) -> Floats:
-        """Return the sums of which probabilities are made, one row for each document."""
+        """Return the sums from which probabilities are computed, one row for each document."""
         X = self.normalised(X, indptr)
         totals = self._flat.sums(X)
         if self.weights is not None and self.slopes is not None:
@@ -105,7 +105,7 @@ class TreeClassesModel(TreeModel):
 
 
 def outputs_of(n_labels: int, link: str) -> int:
-    """Return the number of sums for a number of labels; at least one, even where the data has a single label."""
+    """Return the number of sums for a number of labels; at least one, even if the data has a single label."""
     return max(1, n_labels if link == "multi-class" else n_labels - 1)
 
 
@@ -123,7 +123,7 @@ def probabilities(sums: Floats, link: str) -> Floats:
 
 
 def expected(chances: Floats, gains: Floats) -> Floats:
-    """Return the expected gain, added label by label: the same bits in every block."""
+    """Return the expected gain, added label by label, so that blocks do not change the rounding."""
     total = np.zeros(len(chances))
     for label, one in enumerate(gains):
         total += chances[:, label] * one

@@ -21,7 +21,7 @@ from argrank.models.tree import Tree
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeModel(Model):
-    """What models of trees share, whatever they make of the sums."""
+    """Base class of models of trees."""
 
     compares: ClassVar[bool] = True
 
@@ -53,10 +53,10 @@ def tree_sums(trees: Sequence[Tree], X: Any, n_outputs: int = 1) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreesModel(TreeModel):
-    r"""Trees as plain arrays, the names of the features they split, and the normaliser that comes before them.
+    r"""Trees as plain arrays, the names of their features, and the normaliser applied before.
 
-    Missing values and categories go LightGBM's way, and predictions agree with LightGBM's; it is needed neither to
-    predict nor to load.
+    Missing values and categories are handled as in LightGBM, and predictions agree with LightGBM's, which is not needed
+    to predict or load.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class TreesModel(TreeModel):
         return self._flat.sums(X)[:, 0]
 
     def _contributions(self, X: Any, indptr: Integers | None) -> Any:
-        """Return what each feature's splits add along the rows' paths through the trees."""
+        """Return each feature's contributions along the rows' paths through the trees."""
         return self._flat.contributions(X)
 
     def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
@@ -93,7 +93,7 @@ class TreesModel(TreeModel):
 
     @classmethod
     def from_lightgbm(cls, booster: Any) -> TreesModel:
-        """Take over the trees of a LightGBM booster (or of its text form); its raw scores are this model's scores."""
+        """Convert a LightGBM booster (or its text form); its raw scores are this model's scores."""
         text = booster if isinstance(booster, str) else booster.model_to_string()
         read = lightgbm.read(text)
         if read.n_outputs != 1 or not read.trees:

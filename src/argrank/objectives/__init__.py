@@ -1,1 +1,1 @@
-"""What is optimised: functions of the scores of one query, named by what they are; rankers choose their parameters."""
+"""Objectives: functions of the scores of one query, whose parameters the rankers choose."""

@@ -1,4 +1,4 @@
-"""A loss of the user's own: a function of the scores and labels of one query that returns a value and its gradient."""
+"""A user's loss: a function of the scores and labels of one query that returns a value and its gradient."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from argrank.objectives.objective import Objective, Prepared, refuse_row_weights
 #: From scores and labels of one query to the loss and its gradient by the scores.
 Loss = Callable[[Floats, Floats], Any]
 
-TRIED_QUERIES, TRIED_DOCUMENTS = 3, 20  # of which the gradient is compared with finite differences
-STEP = 1e-5  # of those differences, in units of 1 + |score|
-CLOSE = 1e-4  # how far gradients may be from them, as a share of the greatest, or of 1
+TRIED_QUERIES, TRIED_DOCUMENTS = 3, 20  # queries whose gradient is compared with finite differences
+STEP = 1e-5  # step of those differences, in units of 1 + |score|
+CLOSE = 1e-4  # tolerance of gradients, relative to the greatest, or to 1
 SAME = 1e-9  # relative difference that compiled code may have from Python
 
 
@@ -30,7 +30,7 @@ class FunctionObjective(Objective):
     """The mean over queries of ``function(scores, labels)``.
 
     Before it is first used, its gradient is compared with finite differences at random scores of some queries, unless
-    ``check`` is False. Machine code is used where numba can compile the function and it then gives the same there.
+    ``check`` is False. Machine code is used if numba can compile the function and the results agree.
     """
 
     name: ClassVar[str] = "custom"
@@ -41,7 +41,7 @@ class FunctionObjective(Objective):
     check: bool
 
     def prepare(self, data: Dataset) -> Prepared:
-        """Look at the function once, and keep the labels."""
+        """Check the function once, and keep the labels."""
         refuse_row_weights(data, self.name)
         labels = np.ascontiguousarray(require_labels(data, self.name), np.float64)
         samples = _samples(data, labels)
@@ -53,13 +53,13 @@ class FunctionObjective(Objective):
 
 
 class ConvexFunction(FunctionObjective):
-    """A function that the user says is convex."""
+    """A function declared convex by the user."""
 
     convex: ClassVar[bool] = True
 
 
 class KinkedFunction(FunctionObjective):
-    """A function that has no gradient at some scores, as the user says."""
+    """A function declared non-smooth by the user."""
 
     smooth: ClassVar[bool] = False
 
@@ -102,7 +102,7 @@ class FunctionCalls(Prepared):
 
 
 def called(function: Loss, code: Loss | None, scores: Floats, labels: Floats) -> tuple[float, Floats]:
-    """Call a function for one query, by machine code where there is some; what it does wrong is an error of ours."""
+    """Call a function for one query, by machine code if there is any; its errors are raised as ours."""
     name = _name(function)
     try:
         found = function(scores.copy(), labels.copy()) if code is None else code(scores, labels)
@@ -124,7 +124,7 @@ def called(function: Loss, code: Loss | None, scores: Floats, labels: Floats) ->
     return float(value), slopes
 
 
-_checked: set[Loss] = set()  # functions whose gradients are those of their values
+_checked: set[Loss] = set()  # functions whose gradients have been checked
 
 
 def _samples(data: Dataset, labels: Floats) -> list[tuple[Floats, Floats]]:
@@ -137,7 +137,7 @@ def _samples(data: Dataset, labels: Floats) -> list[tuple[Floats, Floats]]:
 
 
 def _check_gradient(function: Loss, scores: Floats, labels: Floats) -> None:
-    """Raise where a gradient is not the slope of the value; at a kink the slope to either side will do."""
+    """Raise if a gradient is not the slope of the value; at a kink the slope to either side is accepted."""
     value, gradient = called(function, None, scores, labels)
     greatest = max(1.0, float(np.abs(gradient).max(initial=0.0)))
     for place in range(min(len(scores), TRIED_DOCUMENTS)):
@@ -150,7 +150,7 @@ def _check_gradient(function: Loss, scores: Floats, labels: Floats) -> None:
             raise OptionError(
                 f"objective {_name(function)}: its gradient is not the slope of its value: for document {place + 1} of "
                 f"a query the gradient is {gradient[place]:.6g}, and finite differences give {slopes[0]:.6g}; scores "
-                f"{_shown(scores)}, labels {_shown(labels)}; check=False trains on it as it is"
+                f"{_shown(scores)}, labels {_shown(labels)}; check=False trains on it anyway"
             )
 
 
@@ -165,7 +165,7 @@ def _machine_code(function: Loss) -> Loss | None:
     code = compiled_own(function, 2, returns_number=False)
     if code is None:
         logging.getLogger("argrank").warning(
-            "objective %s: numba cannot compile this function, so that it runs as Python", _name(function)
+            "objective %s: numba cannot compile this function, so it runs as Python", _name(function)
         )
     return code
 

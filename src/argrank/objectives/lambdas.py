@@ -1,4 +1,4 @@
-"""LambdaRank's gradients: pairwise logistic, each pair times what swapping its documents changes in the measure.
+"""LambdaRank's gradients: pairwise logistic, each pair weighted by the change of the measure when it is swapped.
 
 With the documents of a query sorted by score, the pair of ranks i < j counts where i is among the first ``truncation``
 ranks and the labels differ. With sigmoid s, rho = 1 / (1 + exp(s * (score of better - score of worse))) and the
@@ -7,9 +7,8 @@ curvatures grow by s^2 * rho * (1 - rho) * delta. ``normalised`` is LightGBM's: 
 of scores| and a query's gradients by their sum S over log2(1 + S).
 
 For products a · b such as NDCG, delta is the mean over all orders of the documents of equal score, so the order of the
-rows does not matter, not even in the first round, when all scores are equal. For other measures equal scores keep
-the order of their rows. Where rows have weights, which are brought to a mean of 1, delta is multiplied by both
-documents'.
+rows does not matter, even in the first round, when all scores are equal. For other measures equal scores keep the order
+of their rows. If rows have weights, which are scaled to mean 1, delta is multiplied by those of both documents.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ BLOCK_ROWS = 24_000
 
 @dataclass(frozen=True, kw_only=True)
 class LambdaForces(Objective):
-    """LambdaRank's forces (Burges et al. 2006) as the gradient of what they are, between changes of the ranking.
+    """LambdaRank's forces (Burges et al. 2006) as a gradient that is valid between changes of the ranking.
 
-    With the weights |change of the measure| held at the present ranking, the forces are the gradient of the weighted
-    logistic loss. That jumps wherever two documents change places, so no function of the scores has these gradients
-    everywhere and a line search has nothing to hold on to. For products a · b the weights of documents of equal score
-    are means over their orders. Unlike LambdaMART's, the forces are not normalised.
+    With the weights |change of the measure| fixed at the current ranking, the forces are the gradient of the weighted
+    logistic loss. That loss jumps wherever two documents swap, so no function of the scores has these gradients
+    everywhere and a line search cannot rely on it. For products a · b the weights of documents of equal score are means
+    over their orders. Unlike LambdaMART's, the forces are not normalised.
     """
 
     name: ClassVar[str] = "lambda forces"
@@ -72,7 +71,7 @@ class LambdaForces(Objective):
 
 
 class PreparedForces(Prepared):
-    """LambdaRank's forces made ready for one Dataset."""
+    """LambdaRank's forces prepared for one Dataset."""
 
     ranks = True
 
@@ -97,12 +96,12 @@ class PreparedForces(Prepared):
 
 
 def has_swaps(measure: Measure) -> bool:
-    """Tell whether the change of a measure by a swap can be found: it is known, or the documents are swapped."""
+    """Tell whether the change of a measure by a swap can be computed, by formula or by swapping."""
     return measure.of_labels if isinstance(measure, FunctionMeasure) else has_lambdas(measure)
 
 
 def has_lambdas(measure: Measure) -> bool:
-    """Tell whether a measure is of a kind whose change by a swap is known."""
+    """Tell whether there is a formula for the change of a measure by a swap."""
     structure = measure.structure(make_convention("default"))
     return structure is not None and structure.kind in KINDS
 
@@ -118,9 +117,9 @@ def _structure(measure: Measure, convention: Convention) -> Structure:
 
 @dataclass(frozen=True)
 class Lambdas:
-    """LambdaRank's gradients for a measure, as trees are grown on them; no function of the scores has them.
+    """LambdaRank's gradients for a measure, for growing trees; they are not the gradient of any function.
 
-    As in LightGBM, ``truncation`` stands for the cut-off of a product such as NDCG@k: documents at all ranks teach.
+    As in LightGBM, ``truncation`` replaces the cut-off of a product such as NDCG@k: documents at all ranks are used.
     """
 
     measure: Any = "ndcg@10"
@@ -129,7 +128,7 @@ class Lambdas:
     normalised: bool = True
 
     def prepare(self, data: Dataset, n_jobs: int | None = None) -> PreparedLambdas:
-        """Look at the labels once."""
+        """Precompute from the labels."""
         check_fields(self)
         measure, convention, widest = parse_measure(self.measure), make_convention("default"), data.longest
         if isinstance(measure, FunctionMeasure) and has_swaps(measure):
@@ -138,7 +137,7 @@ class Lambdas:
         if structure.kind == "additive":
             depth = self.truncation
             whole = _structure(measure.whole_list(), convention)
-            if np.ptp(whole.discounts(widest + 1)) > 0:  # else no swap would change anything, as with precision
+            if np.ptp(whole.discounts(widest + 1)) > 0:  # otherwise no swap would change anything, as with precision
                 structure = whole
         gains, scale = structure.row_gains(data), structure.factors(data.y, data.indptr, depth)
         return PreparedLambdas(
@@ -147,7 +146,7 @@ class Lambdas:
 
 
 class PreparedLambdas:
-    """Lambdas made ready for one Dataset; all rows in stored order."""
+    """Lambdas prepared for one Dataset; all rows in stored order."""
 
     def __init__(
         self,
@@ -206,7 +205,7 @@ class PreparedLambdas:
 
 
 class PreparedSwaps(PreparedLambdas):
-    """Lambdas of a function of the user's own: what a swap changes is found by swapping, and calling it."""
+    """Lambdas of a user's function: the change by a swap is found by calling it on the swapped ranking."""
 
     def __init__(
         self, lambdas: Lambdas, data: Dataset, measure: FunctionMeasure, worths: Floats, n_jobs: int | None

@@ -1,4 +1,4 @@
-"""Listwise rivals: ListNet's divergence of top-one probabilities, and RankCosine in its NDCG-consistent form."""
+"""Listwise losses: ListNet's divergence of top-one probabilities, and RankCosine in its NDCG-consistent form."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _cross_entropy(scores: Floats, order: Integers, gains: Floats, constants: Fl
 class TopOneCrossEntropy(Objective):
     """Kullback-Leibler divergence of softmax(scores) from softmax(gains), top-one probabilities; convex.
 
-    It is the cross entropy of Cao et al. (2007) less the entropy of softmax(gains), which no score changes. Where rows
-    carry gains, the wanted probabilities are their shares, and a query counts by the sum of its gains.
+    It is the cross entropy of Cao et al. (2007) less the entropy of softmax(gains), a constant. If rows have gains, the
+    target probabilities are their shares, and a query is weighted by the sum of its gains.
     """
 
     name: ClassVar[str] = "top-one divergence"
@@ -68,7 +68,7 @@ class TopOneCrossEntropy(Objective):
         return Kernels(data.indptr, gains, np.empty(0), _cross_entropy, ranks=False)
 
     def query_shares(self, data: Dataset) -> Floats:
-        """Return the share of every query: by its weight, and by the sum of its gains where rows carry them."""
+        """Return the share of every query: by its weight, and by the sum of its gains if rows have gains."""
         if data.gains is None:
             return super().query_shares(data)
         weights = query_weights(data) * np.add.reduceat(data.gains, data.indptr[:-1])
@@ -105,7 +105,7 @@ class CosineLoss(Objective):
 
     Gains are divided by the query's best DCG, not by their own length, which is what makes the loss consistent
     (Ravikumar, Tewari and Yang 2011). Gains and scores are centred, as a constant moves no document, and |s| is
-    sqrt(1 + |s|²): smooth at 0, and ``|w|²/C`` has a scale to hold on to. Not convex.
+    replaced by sqrt(1 + |s|²), which is smooth at 0 and makes the scale of w matter to ``|w|²/C``. Not convex.
     """
 
     name: ClassVar[str] = "cosine loss"

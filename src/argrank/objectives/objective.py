@@ -1,6 +1,6 @@
-"""What an objective is: a function of the scores of one query.
+"""Objectives: functions of the scores of one query.
 
-An ``Objective`` holds parameters only. ``prepare`` looks at the labels once and returns ``Prepared`` arrays, which
+An ``Objective`` holds parameters only. ``prepare`` processes the labels once and returns ``Prepared`` arrays, which
 then evaluate any block of adjacent queries from scores, in stored row order, from any thread. Many queries are ranked
 at once by NumPy's fast row sort on padded rows (``Sorter``).
 """
@@ -23,11 +23,11 @@ from argrank.measures.structure import Structure, level_numbers, pair_counts
 
 
 class Prepared(ABC):
-    """An objective made ready for one Dataset: evaluates blocks of adjacent queries.
+    """An objective prepared for one Dataset: evaluates blocks of adjacent queries.
 
-    ``scores``, ``order``, ``gradient``, ``direction`` and ``product`` hold the rows of the block alone, and every
-    call may come from another thread. ``order`` ranks the rows of every query by descending score, counted from the
-    query's first row; it is empty where ``ranks`` is False.
+    ``scores``, ``order``, ``gradient``, ``direction`` and ``product`` hold only the rows of the block, and every call
+    may come from another thread. ``order`` ranks the rows of every query by descending score, counted from the query's
+    first row; it is empty where ``ranks`` is False.
     """
 
     indptr: Integers
@@ -35,7 +35,7 @@ class Prepared(ABC):
 
     @property
     def sampled(self) -> tuple[int, Integers] | None:
-        """The bytes and the sizes of the samples of rankings that were drawn; None where the objective draws none."""
+        """The bytes and the sizes of the samples of rankings that were drawn; None if the objective draws none."""
         return None
 
     @abstractmethod
@@ -66,7 +66,7 @@ class Kernels(Prepared):
         """Run the kernel over the queries of the block."""
         indptr, losses = self.indptr[first : last + 1], np.empty(last - first)
         gains = self.gains[indptr[0] : indptr[-1]]
-        if len(losses) == 1:  # solvers that go query by query: entering the compiled loop costs 50 microseconds
+        if len(losses) == 1:  # for solvers that go query by query: calling the compiled loop costs 50 microseconds
             losses[0] = self.kernel(scores, order, gains, self.constants, gradient)
         else:
             over_queries(self.kernel, scores, order, gains, indptr, self.constants, losses, gradient)
@@ -83,11 +83,11 @@ class Kernels(Prepared):
 
 
 class Objective(ABC):
-    """What is minimised, as a function of the scores; a frozen value without data."""
+    """A function of the scores to minimise; a frozen value without data."""
 
     name: ClassVar[str]
     convex: ClassVar[bool] = True
-    mean_over: ClassVar[str] = "queries"  # or "pairs": what the risk is a mean over
+    mean_over: ClassVar[str] = "queries"  # the risk is a mean over these; or "pairs"
     smooth: ClassVar[bool] = False  # has a gradient everywhere
     second_order: ClassVar[bool] = False  # has a Hessian, at least a generalised one
 
@@ -127,11 +127,11 @@ class Objective(ABC):
         return pair_counts(data.indptr, level_numbers(require_labels(data, self.name), data.indptr))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what was prepared for the last data: copies are values without data too."""
+        """Leave out what was prepared for the last data: copies have no data either."""
         return {name: value for name, value in self.__dict__.items() if name != "_last"}
 
     def _prepared(self, data: Dataset) -> Prepared:
-        """Prepare, or find what the last call prepared for the same data: custom training loops call often."""
+        """Prepare, or reuse what the last call prepared for the same data, as custom training loops call often."""
         known: tuple[weakref.ref[Dataset], Prepared] | None = self.__dict__.get("_last")
         if known is not None and known[0]() is data:
             return known[1]
@@ -145,14 +145,14 @@ class Difference(Protocol):
     """An objective that is one convex function less another, as the tight bounds are."""
 
     def convex_part(self) -> Objective:
-        """Return the convex function that is subtracted from."""
+        """Return the first convex function."""
 
     def subtracted_part(self) -> Objective:
         """Return the convex function that is subtracted."""
 
 
 class Weighed(Protocol):
-    """Data of which the weights of the queries are known, wherever its rows are."""
+    """Data with known query weights, local or on a cluster."""
 
     @property
     def n_queries(self) -> int:
@@ -169,38 +169,38 @@ def query_weights(data: Weighed) -> Floats:
 
 
 def total_weight(data: Weighed, n_pairs: Floats | None = None) -> float:
-    """Return the sum of the queries' weights, or of the weights of all their pairs where there are any."""
+    """Return the sum of the queries' weights, or of the weights of all their pairs, if given."""
     weights = query_weights(data)
     total = 0.0 if n_pairs is None else float((weights * n_pairs).sum())
     return total if total > 0 else float(weights.sum())
 
 
 def query_shares(data: Dataset) -> Floats:
-    """Return what each query counts in a mean over queries: 1/Q, or its share of the query weights."""
+    """Return each query's weight in a mean over queries: 1/Q, or its share of the query weights."""
     return query_weights(data) / total_weight(data)
 
 
 def require_labels(data: Dataset, name: str) -> Floats:
-    """Return the labels, or say that this objective needs some."""
+    """Return the labels, or raise if there are none."""
     if not data.is_judged:
-        got = "data without judgements (y is None)" if data.gains is None else "row gains, which it has no use for"
+        got = "data without judgements (y is None)" if data.gains is None else "row gains, which it does not support"
         raise InputError(f"{name}: expected data with labels, got {got}")
     return data.y
 
 
 def require_targets(data: Dataset, name: str) -> Floats:
-    """Return the gains that rows carry, or their labels, or say that this objective needs some."""
+    """Return the rows' gains, or their labels, or raise if there are none."""
     return require_labels(data, name) if data.gains is None else data.gains
 
 
 def row_gains(structure: Structure, data: Dataset, name: str) -> Floats:
-    """Return what the measure makes of every row: the row's own gain where it carries one, else that of its label."""
+    """Return the gain of every row: its own if rows have gains, else the measure's gain of its label."""
     require_targets(data, name)
     return structure.row_gains(data)
 
 
 def refuse_row_weights(data: Dataset, name: str) -> None:
-    """Raise where rows are weighted differently and the objective could not honour it."""
+    """Raise if rows have different weights and the objective does not support them."""
     weight = data.sample_weight
     if weight is not None and (weight != weight[0]).any():
         raise InputError(
@@ -293,7 +293,7 @@ class Sorter:
         """Return the row positions of every query, counted from its first row, best score first.
 
         Tied scores come in any order, or where ``stable`` by row: the unstable sort is several times faster, and any
-        order gives a valid subgradient. Scores must be finite, as the padding is told from them by being infinite.
+        order gives a valid subgradient. Scores must be finite, as infinity marks the padding.
         """
         order = np.empty(self._n_rows, np.int64)
         for starts, sizes in self._groups:

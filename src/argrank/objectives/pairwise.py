@@ -2,8 +2,8 @@
 
 The squared one is the sum over pairs (i better than j) of ``max(0, 1 - (s_i - s_j))^2``. Of two lists sorted by score,
 one all better than the other, the pairs that a document takes part in are those within a moving border (Lee & Lin
-2014; Airola et al. 2011), so running sums give value, gradient and Hessian products in one walk. Halving the label
-levels makes log L such walks: O(n log n) for any labels, also where every document has its own.
+2014; Airola et al. 2011), so running sums give value, gradient and Hessian products in one pass. Halving the label
+levels makes log L such passes: O(n log n) for any labels, even if every document has its own.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ def hinges_of_query(
     room: Floats,
     gradient: Floats,
 ) -> float:
-    """Split the levels in two, compare all documents of the upper with all of the lower half, go on with each half.
+    """Split the levels in two, compare all documents of the upper with all of the lower half, recurse into each half.
 
     Documents lie by level half, sorted by score inside. A hinge is ``s_j - border`` with the border ``s_i - 1``. While
-    i moves down the ranking the border only falls, so weight, sum and sum of squares of the hinges reached are moved
-    along by adding positive amounts: nothing cancels, whatever the scale of the scores.
+    i moves down the ranking the border only falls, so weight, sum and sum of squares of the hinges reached are updated
+    by adding positive amounts: nothing cancels, at any scale of the scores.
     """
     n, n_levels, weighted = len(scores), count_levels(levels, gradient), len(weights) > 0
     below = places[0, : n_levels + 1]  # how many documents have a lower level
@@ -228,10 +228,10 @@ def _curvature(
 class PairwiseHinge(Objective):
     """Sum over a query's pairs of ``max(0, 1 - (s_better - s_worse))``, squared or not.
 
-    Pairs are all documents of different label, or the data's ``preferences``, with their weights, where it has them;
-    the risk is the mean over all pairs. Where rows have weights, a pair counts the product of those of its documents,
-    as if a row of weight 2 were there twice. The plain hinge is that of SVMauc on another scale.
-    Where rows carry gains, the pairs are all ordered ones, weighted by the gain of the first (Propensity SVM-Rank).
+    Pairs are all documents of different label, or the data's ``preferences``, with their weights, if it has any; the
+    risk is the mean over all pairs. If rows have weights, a pair's weight is the product of those of its documents, as
+    if a row of weight 2 occurred twice. The plain hinge is that of SVMauc on another scale. If rows have gains, the
+    pairs are all ordered ones, weighted by the gain of the first (Propensity SVM-Rank).
     """
 
     name: ClassVar[str] = "pairwise hinge"
@@ -347,7 +347,7 @@ def _totals(where: Integers, values: Floats, n: int) -> Floats:
 
 @query_kernel
 def _fidelity(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
-    """Mean over pairs of 1 - sqrt(P) = (1 - P) / (1 + sqrt(P)), which cancels nothing; ``gains`` are level numbers."""
+    """Mean over pairs of 1 - sqrt(P) = (1 - P) / (1 + sqrt(P)), without cancellation; ``gains`` are level numbers."""
     n = len(scores)
     for row in range(n):
         gradient[row] = 0.0
@@ -374,8 +374,8 @@ def _fidelity(scores: Floats, order: Integers, gains: Floats, constants: Floats,
 class Fidelity(Objective):
     """Mean over a query's pairs of the fidelity loss 1 - sqrt(P), P = 1 / (1 + exp(-(s_better - s_worse))).
 
-    Tsai et al. 2007, the better document being better for certain (their P* = 1). A pair costs at most 1 however
-    wrong it is, so no query outweighs others; not convex.
+    Tsai et al. 2007, the better document being better for certain (their P* = 1). The loss of a pair is at most 1, so
+    no query outweighs others; not convex.
     """
 
     name: ClassVar[str] = "fidelity loss"

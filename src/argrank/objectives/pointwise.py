@@ -33,11 +33,11 @@ class SquaredError(Objective):
         return _Targets(data.indptr, self.targets(data), weight)
 
     def query_shares(self, data: Dataset) -> Floats:
-        """Return the share of every query; where rows count by their examinations, all queries have the same."""
+        """Return the share of every query; if rows are weighted by their examinations, all queries have the same."""
         return super().query_shares(data) if data.examinations is None else np.full(data.n_queries, 1 / data.n_queries)
 
     def targets(self, data: Dataset) -> Floats:
-        """Return what the scores should be, one number per row."""
+        """Return the target score of every row."""
         require_targets(data, self.name)
         targets: Floats = row_targets(data, self.gain) - self.intercept
         return targets

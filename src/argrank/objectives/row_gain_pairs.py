@@ -1,13 +1,13 @@
-"""The pairwise hinge where rows carry gains: Propensity SVM-Rank without a list of pairs.
+"""The pairwise hinge for rows with gains: Propensity SVM-Rank without a list of pairs.
 
-Every document i with gain b_i should lie above every other document j of its query, clicked or not (Joachims,
+Every document i with gain b_i should rank above every other document j of its query, clicked or not (Joachims,
 Swaminathan and Schnabel 2017):
 
     sum over ordered pairs (i, j), j != i, of b_i loss(s_i - s_j),    loss(m) = max(0, 1 - m)² or max(0, 1 - m).
 
-It is linear in the gains, and so unbiased where these are; |b_i - b_j| as the weight of a pair is not. Sorted by score,
-the documents j that a border s_i - 1 reaches only grow in number while i moves down the ranking, so that running sums
-give value, gradient and Hessian products in one walk of each direction: O(n log n) with the sort.
+It is linear in the gains, and therefore unbiased if they are; with |b_i - b_j| as the weight of a pair it would not be.
+Sorted by score, the documents j that a border s_i - 1 reaches only grow in number while i moves down the ranking, so
+that running sums give value, gradient and Hessian products in one pass in each direction: O(n log n) with the sort.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from argrank.objectives.objective import Kernels
 
 @query_kernel
 def _hinge(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
-    """``constants[0]`` is 1 for the squared hinge, 0 for the plain one. A document and itself are no pair."""
+    """``constants[0]`` is 1 for the squared hinge, 0 for the plain one. A document forms no pair with itself."""
     n, squared = len(scores), constants[0] > 0.0
     loss = 0.0
     count, hinges, squares, border, reached = 0.0, 0.0, 0.0, scores[order[0]], 0
@@ -84,7 +84,7 @@ def _curvature(
 
 
 def hinge_of_gains(data: Dataset, gains: Floats, squared: bool, name: str) -> Kernels:
-    """Prepare the loss of rows that carry gains."""
+    """Prepare the loss of rows with gains."""
     constants = np.array([1.0 if squared else 0.0])
     return Kernels(data.indptr, gains_from_zero(data, gains, name), constants, _hinge, _curvature if squared else None)
 
@@ -95,12 +95,12 @@ def weight_of_pairs(data: Dataset, gains: Floats) -> Floats:
 
 
 def gains_from_zero(data: Dataset, gains: Floats, name: str) -> Floats:
-    """Return gains that are weights of a convex loss, or refuse negative ones."""
+    """Return gains as weights of a convex loss, or raise if some are negative."""
     if gains.min() < 0:
         row = int(gains.argmin())
         query = data.query_ids[int(np.searchsorted(data.indptr, row, side="right")) - 1]
         raise InputError(
             f"{name}: expected row gains from 0 up, got {gains[row]:g} in query {query}; clip them (from_clicks(…, "
-            "clip=(0, None))), or take a ranker of a measure, such as orm"
+            "clip=(0, None))), or use a ranker that optimises a measure, such as orm"
         )
     return np.ascontiguousarray(gains)

@@ -1,4 +1,4 @@
-"""Measures made smooth: ranks held softly by documents of nearly the same score, or scores with Gaussian noise."""
+"""Smoothed measures: soft assignments of documents to ranks by their scores, or scores with Gaussian noise."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def expected_product(scores: Floats, order: Integers, gains: Floats, constants: 
 
     Constants: 1/(2 sigma), a(0), a(1), … to the last rank that counts. For every document with a gain,
     going through the others one by one gives the distribution of how many of them beat it, as far as ranks count;
-    going back gives the discount that the rank reached so far still promises, and so the slope by every probability.
+    going back gives the expected discount from each partial rank, and so the slope with respect to every probability.
     O(n k) each.
     """
     n, inverse = len(scores), constants[0]
@@ -161,7 +161,7 @@ def expected_product(scores: Floats, order: Integers, gains: Floats, constants: 
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothedMeasure(Objective):
-    """What the smooth measure lacks of the greatest value (ORM section 5, with the factor a_j that the paper omits).
+    """The greatest value minus the smoothed measure (ORM section 5, with the factor a_j that the paper omits).
 
     ``loss = max a · b - sum over ranks j of a_j sum over documents i of b_i h_ij / sum of h_ij``, h as in the paper.
     For sigma towards 0 it is the loss of the ranking by score. It is not convex, with kinks where the ranking changes.
@@ -202,12 +202,12 @@ class SmoothedMeasure(Objective):
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedMeasure(Objective):
-    """What the expected measure lacks of the greatest value (SoftRank: Taylor, Guiver, Robertson and Minka 2008).
+    """The greatest value minus the expected measure (SoftRank: Taylor, Guiver, Robertson and Minka 2008).
 
     Scores are Gaussian with standard deviation sigma around those given. Document i beats j with probability
     Phi((s_i - s_j) / (sqrt(2) sigma)), and the rank of j is distributed as if all these contests were independent, as
-    the paper has it. For sigma towards 0 the loss is that of the ranking by score. Smooth, not convex. O(n k) for
-    every document with a gain, k the last rank that counts.
+    in the paper. For sigma towards 0 the loss is that of the ranking by score. Smooth, not convex. O(n k) for every
+    document with a gain, k the last rank that counts.
     """
 
     name: ClassVar[str] = "softrank"

@@ -35,8 +35,8 @@ def push_by_swaps(
 ) -> None:
     """Fill in the gradients and curvatures of a block of queries, see ``argrank.objectives.lambdas``.
 
-    ``function`` takes the worths in ranked order; ``weights`` of the rows are empty where all are 1. A pair whose swap
-    leaves the function undefined does not push, nor does any pair of a query for which it is.
+    ``function`` takes the worths in ranked order; ``weights`` of the rows are empty where all are 1. Pairs whose swap
+    makes the function undefined contribute nothing, nor do queries for which it is undefined.
     """
     for query in range(len(indptr) - 1):
         a, b = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]

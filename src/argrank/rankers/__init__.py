@@ -1,8 +1,8 @@
 """Rankers as scikit-learn estimators: an objective, a model and a solver put together.
 
 Every registered ranker is made by name, ``make_ranker("svm-map")``, or imported as a class,
-``from argrank.rankers import SVMmap``. The classes are imported when they are first asked for; ``__init__.pyi``, which
-``scripts/make_stub.py`` writes from the registry, tells editors and type checkers about them.
+``from argrank.rankers import SVMmap``. The classes are imported on first use; ``scripts/make_stub.py`` writes
+``__init__.pyi`` from the registry for editors and type checkers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FUNCTIONS = ["make_ranker", "objective", "ranker_names", "register_ranker"]
 
 
 def _classes() -> dict[str, str]:
-    """Return where the classes stand, by name; ``trials`` adds its own."""
+    """Return the modules of the classes, by name; ``trials`` adds its own."""
     bases = ("argrank.rankers.base_ranker:BaseRanker", "argrank.rankers.linear.linear_ranker:LinearRanker")
     return {place.partition(":")[2]: place for place in (*bases, *(line.place for line in RANKERS.own().values()))}
 

@@ -21,7 +21,7 @@ STATE = "state.json"
 
 
 class DamagedError(Exception):
-    """A file that holds no state, or a damaged one; the message says why."""
+    """A file without a state, or with a damaged one; the message says why."""
 
 
 def packed(document: Mapping[str, Any]) -> memoryview:
@@ -34,18 +34,18 @@ def packed(document: Mapping[str, Any]) -> memoryview:
 
 
 def unpacked(path: Path) -> Any:
-    """Return the state of an archive, or raise DamagedError; no more is read than memory allows."""
+    """Return the state of an archive, or raise DamagedError; reading stops at the memory limit."""
     try:
         with zipfile.ZipFile(path) as archive:
             with archive.open(STATE) as stream:
                 document = parse_json(read_all(stream, STATE), STATE)
             return restored(document, lambda name: _array(archive, name))
-    except Exception as error:  # whatever damage makes zipfile, zlib, NumPy, JSON and the lines below raise
+    except Exception as error:  # any error that damage causes in zipfile, zlib, NumPy, JSON and the code below
         raise DamagedError(f"{error}" or type(error).__name__) from error
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> Any:
-    """Return an array, which is stored as it is, so that it cannot be larger than the file."""
+    """Return an array, which must be uncompressed, so that it cannot be larger than the file."""
     found = archive.getinfo(name)
     if found.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"{name}: expected an array that is not compressed")
@@ -60,7 +60,7 @@ class Store:
         self._archive, self._number = archive, 0
 
     def plain(self, value: Any) -> Any:
-        """Return a value as JSON can hold it."""
+        """Convert a value to what JSON can hold."""
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, Vector):  # of scores on a cluster
@@ -92,13 +92,13 @@ class Store:
 
 
 def _is_symmetric(array: Any) -> bool:
-    """Tell whether half of a matrix of floats says all of it, to the bit: products of planes with one another."""
+    """Tell whether a matrix of floats is exactly symmetric, so that half of it suffices."""
     square = array.ndim == 2 and array.dtype == np.float64 and 1 < array.shape[0] == array.shape[1]
     return square and np.ascontiguousarray(array).tobytes() == np.ascontiguousarray(array.T).tobytes()
 
 
 def restored(value: Any, get: Callable[[str], Any]) -> Any:
-    """Return the value of which ``Store.plain`` left the description; ``get`` reads an array."""
+    """Return the value described by ``Store.plain``; ``get`` reads an array."""
     if isinstance(value, list):
         return [restored(one, get) for one in value]
     if not isinstance(value, dict):

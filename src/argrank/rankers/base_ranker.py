@@ -1,4 +1,4 @@
-"""BaseRanker: what all rankers share, from the caller's arrays to a model that can be served."""
+"""BaseRanker: the base class of rankers, from the caller's arrays to a model."""
 
 from __future__ import annotations
 
@@ -60,40 +60,40 @@ COMMON = (
 class BaseRanker(Reporting, Estimator[Model]):
     """A ranker that follows the conventions of scikit-learn's estimators.
 
-    A subclass stores its parameters in ``__init__`` (among them ``scoring``, ``normalise``, ``n_jobs`` and
-    ``verbose``) and says in ``_train`` how a Dataset becomes a model.
+    A subclass stores its parameters in ``__init__`` (among them ``scoring``, ``normalise``, ``n_jobs`` and ``verbose``)
+    and trains a model on a Dataset in ``_train``.
 
     Parameters
     ----------
     prepare
-        What is done about missing values and texts, learned from the training data and kept with the model. "auto":
-        trees take both as they are; for other rankers a missing value becomes the feature's median, with a column that
-        tells where it was missing, and a text a column for each of its up to 100 most frequent values. "always" does so
-        even where training data lacks nothing, for data to come. For engines that know numbers alone: "one-hot" gives
-        trees such columns, too, and with "zero" a missing value is 0, without a column. None refuses both, unless the
-        ranker takes them as they are.
+        How missing values and texts are handled, fitted on the training data and stored with the model. "auto": trees
+        use both as they are; for other rankers a missing value becomes the feature's median, with a column that marks
+        missing values, and a text becomes a 0/1 column for each of its up to 100 most frequent values. "always" does so
+        even if no training value is missing, for future data. For engines without texts: "one-hot" gives trees such
+        columns too, and with "zero" a missing value is 0, without a column. With None both are errors, unless the
+        ranker supports them.
 
     Notes
     -----
     Attributes after fit: ``model_``, ``coef_`` (linear models), ``objective_``, ``gap_``, ``n_iter_``, ``stop_`` (why
-    it ended), ``stayed_`` (where the model is that of another method, or near it), ``trace_``,
-    ``feature_importances_``, ``n_features_in_`` and, for data with names, ``feature_names_in_``.
+    it ended), ``stayed_`` (if the model is that of another method, or near it), ``trace_``, ``feature_importances_``,
+    ``n_features_in_`` and, for data with names, ``feature_names_in_``.
     """
 
     takes_datasets: ClassVar[bool] = True
     uses_row_weights: ClassVar[bool] = False
     takes_missing: ClassVar[bool] = False
     takes_preferences: ClassVar[bool] = False
-    takes_gains: ClassVar[bool] = False  # whether it learns from gains that rows carry, such as those from clicks
+    takes_gains: ClassVar[bool] = False  # whether it learns from rows' own gains, such as those from clicks
     fits_labels: ClassVar[bool] = False  # each by itself, whatever the query
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scales_lazily: ClassVar[bool] = False
-    work: ClassVar[Work] = LINEAR  # what a fit takes beside its data
+    work: ClassVar[Work] = LINEAR  # memory of a fit in addition to its data
     normalise: str | None
     prepare: Prepare
     n_jobs: Jobs
 
-    # qid reaches fit and score through pipelines and searches without the user asking for it
+    # qid is routed to fit and score in pipelines and searches by default
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
@@ -102,7 +102,7 @@ class BaseRanker(Reporting, Estimator[Model]):
         """Learn from checked, normalised data, if possible from the weights ``start``."""
 
     def _objective(self) -> Objective:
-        """Return what is minimised, as a function of scores; rankers that walk the measure itself have none."""
+        """Return the function of scores that is minimised; rankers that search the measure itself have none."""
         raise OptionError(f"{type(self).__name__} has no objective: it minimises no function of the scores")
 
     @checked
@@ -126,20 +126,20 @@ class BaseRanker(Reporting, Estimator[Model]):
         Parameters
         ----------
         X : Dataset, DistributedDataset, array, sparse matrix or data frame
-            A Dataset brings its labels and queries along; a data frame's columns ``label`` and ``qid`` are found.
+            A Dataset includes its labels and queries; in a data frame they are the columns ``label`` and ``qid``.
         y : array of labels, one per row
         qid : query id per row, any type, rows in any order; or
         group : sizes of the queries, for rows that are together (LightGBM, PyTerrier)
-        sample_weight : weight per row, refused by rankers for which it means nothing
+        sample_weight : weight per row, an error for rankers that do not support it
         query_weight : weight per query, in order of first appearance
         eval_set : Dataset, or list of Datasets or of (X, y) pairs
-            Data on which ``scoring`` is taken after every iteration (``trace_["validation"]``).
+            Data on which ``scoring`` is computed after every iteration (``trace_["validation"]``).
         eval_qid, eval_group : list of ids or of sizes, one for each (X, y) pair
         checkpoint : path, optional
-            File that keeps the state of the fit while it runs. A fit with the same parameters and data goes on from it
-            and ends with the same bits; one that was finished is read from it.
+            File for the state of the fit while it runs. A fit with the same parameters and data continues from it, with
+            bit-identical results; a finished fit is read from it.
         every : float
-            Seconds between two writings of the checkpoint; it is also written on Ctrl-C.
+            Seconds between two checkpoints; it is also written on Ctrl-C.
         """
         check_parameters(self)
         data = training_data(X, y, qid, group, sample_weight, query_weight)
@@ -185,7 +185,7 @@ class BaseRanker(Reporting, Estimator[Model]):
         if scaling is not None:
             prepared, *validations = (self._scaled(scaling, part) for part in (prepared, *validations))
         watching = Watcher(type(self).__name__, self._validations(validations), self.verbose)
-        # a solver's own vectors are short: threads of BLAS cost several times what they save between two passes
+        # a solver's own vectors are short: more BLAS threads would be slower
         with single_threaded_blas(), watching as watcher:
             if keeper is None:
                 outcome = self._train(prepared, watcher, start)
@@ -212,7 +212,7 @@ class BaseRanker(Reporting, Estimator[Model]):
         return self
 
     def _kept(self, keeper: Checkpoint, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        """Train with a checkpoint; take a training that was finished before from there."""
+        """Train with a checkpoint; a finished training is read from it."""
         found = keeper.attach(watcher)
         if found is not None:
             watcher.notes += found["notes"]
@@ -225,33 +225,33 @@ class BaseRanker(Reporting, Estimator[Model]):
             return outcome
         own = {name: value for name, value in vars(self).items() if name.endswith("_") and name not in COMMON}
         fitted = {name: value for name, value in own.items() if storable(value)}
-        with contextlib.suppress(ModelError):  # useless models are refused in a moment
+        with contextlib.suppress(ModelError):  # useless models are refused below
             model = model_state(outcome.model)
             keeper.close({**outcome.numbers(), "model": model, "fitted": fitted, "notes": watcher.notes})
         return outcome
 
     def _restored(self, name: str, value: Any) -> Any:
-        """Return a fitted attribute as ``_train`` sets it, of what a checkpoint holds."""
+        """Return a fitted attribute from a checkpoint, as ``_train`` sets it."""
         return tuple(value) if isinstance(value, list) else value
 
     def _refuse_useless(self, model: Model, data: Dataset) -> None:
-        """Refuse weights that are no numbers, and warn of trees that give every document the same score."""
+        """Raise if weights are not finite, and warn of trees that give every document the same score."""
         weights = model.weights if isinstance(model, LinearModel | SumModel | TreeClassesModel) else None
         if weights is not None and not np.isfinite(weights).all():
             raise InputError(
-                f"X: {type(self).__name__} expected features of ordinary size, got such that the weights overflow; "
-                "scale them (normalise='standard')"
+                f"X: {type(self).__name__} expected features of ordinary size, got ones whose weights overflow; "
+                f"scale them (normalise='standard')"
             )
         trees = model.trees if isinstance(model, TreeModel | SymmetricTrees) else None
         if trees is not None and data.n_documents > 1 and all(tree.n_leaves == 1 for tree in trees):
-            why = "there are too few documents for min_documents in a leaf, or nothing to tell them apart by (numbers "
-            why = f"{why}below 1e-35 count as 0)" if isinstance(model, TreeModel) else "nothing tells them apart"
+            why = "there are too few documents for min_documents in a leaf, or no feature distinguishes them (numbers "
+            why = f"{why}below 1e-35 count as 0)" if isinstance(model, TreeModel) else "no feature distinguishes them"
             name = type(self).__name__
-            warn(f"{name}: no tree found a split, so that all documents get the same score; {why}")
+            warn(f"{name}: no tree found a split, so all documents get the same score; {why}")
 
     @checked
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> Any:
-        """Return one score per row, in the caller's row order; ``qid`` only where features are scaled per query.
+        """Return one score per row, in the caller's row order; ``qid`` only if features are scaled per query.
 
         Scores of a DistributedDataset stay on the cluster; their ``compute()`` returns the array.
         """
@@ -277,7 +277,7 @@ class BaseRanker(Reporting, Estimator[Model]):
         """Return the caller's row numbers, best first, one array per query.
 
         ``diverse`` allows at most one document (or the given number) of each source in the first k ranks, or with
-        k=None as far as the sources last; the others follow by score. It needs ``sources``, one per row, or a Dataset
+        k=None as long as there are sources; the others follow by score. It needs ``sources``, one per row, or a Dataset
         that has them.
         """
         check_is_fitted(self)
@@ -285,15 +285,15 @@ class BaseRanker(Reporting, Estimator[Model]):
 
     @checked
     def score(self, X: Any, y: Any = None, *, qid: Any = None, group: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean on judged data of what this ranker reports, see ``scoring``.
+        """Return the mean on judged data of the measure that this ranker reports, see ``scoring``.
 
         Without query ids it is an error: all rows as one query would give another number than the mean over queries.
-        ``qid="single"`` says that they are one query. Pipelines always hand on a ``sample_weight``; a measure has no
-        use for it, so only None is taken.
+        ``qid="single"`` means that they are one query. Pipelines always pass a ``sample_weight``, which a measure
+        cannot use, so only None is accepted.
         """
         check_is_fitted(self)
         if sample_weight is not None:
-            raise InputError("sample_weight: a ranking measure has no use for weights per row; see query_weight")
+            raise InputError("sample_weight: a ranking measure cannot use weights per row; see query_weight")
         without = not isinstance(X, Dataset | DistributedDataset) and qid is None and group is None
         if without and not (is_frame(X) and "qid" in columns_of(X, () if y is None else ["label"])):
             raise InputError(NO_QUERIES)
@@ -316,13 +316,13 @@ class BaseRanker(Reporting, Estimator[Model]):
         """Return the SHAP values of the features, one row for each row of X in the caller's order.
 
         A row sums to its score, up to a constant that is the same for all rows. Linear models, trees and their sums
-        have them; ``qid`` only where features are scaled per query.
+        have them; ``qid`` only if features are scaled per query.
         """
         check_is_fitted(self)
         return self.model_.shap_values(X, qid=qid, group=group)
 
     def summary(self) -> str:
-        """Return what the fit did, in a few lines: what was optimised, how it ended, what it kept of its start."""
+        """Return a short summary of the fit: what was optimised, how it ended, whether it kept its start."""
         check_is_fitted(self)
         ended = f"objective {self.objective_:.6g} after {self.n_iter_} iterations, {self.stop_.value}"
         what = self._optimised or f"no measure (it minimises {self._minimised})"
@@ -336,10 +336,10 @@ class BaseRanker(Reporting, Estimator[Model]):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of every feature: its mean absolute contribution to scores, less the mean of the query.
+        """The share of every feature: its mean absolute contribution to scores, relative to the mean of the query.
 
-        It is taken on whole queries of up to 2,000 documents of the training data and kept in the model. Trees also
-        know the gain of their splits: ``model_.importances("gain")``.
+        It is computed on whole queries of up to 2,000 documents of the training data and stored in the model. Trees
+        also have the gain of their splits: ``model_.importances("gain")``.
         """
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"{type(self).__name__} has no feature_importances_: it is not fitted")
@@ -373,11 +373,11 @@ class BaseRanker(Reporting, Estimator[Model]):
             del self.feature_names_in_
 
     def _arranged(self, data: Dataset) -> Dataset:
-        """Return the data in the order that it is learned from: as given."""
+        """Return the data in the order used for training: as given."""
         return data
 
     def _preparation(self, data: Dataset) -> Preparation | None:
-        """Return what makes numbers of the columns, where this ranker or the engine that serves it needs it."""
+        """Return the preparation of columns, if this ranker or its target engine needs one."""
         if self.prepare is None or is_distributed(data):
             return None
         return preparation_for(data, self.prepare, self.takes_missing)
@@ -392,7 +392,7 @@ class BaseRanker(Reporting, Estimator[Model]):
         return found.fit(data, cast(DistributedDataset, data).over_features)
 
     def _check_there(self, scaling: Normaliser, data: Any) -> None:
-        """Refuse a normaliser that would need a copy of features on a cluster."""
+        """Raise for a normaliser that would need a copy of features on a cluster."""
         if scaling.name != data.normalised and (scaling.needs_queries or not self.scales_lazily):
             raise OptionError(
                 f"normalise: expected None on a cluster, the normaliser of the pack, or for linear rankers one over "
@@ -401,7 +401,7 @@ class BaseRanker(Reporting, Estimator[Model]):
             )
 
     def _scaled(self, scaling: Normaliser, data: Dataset) -> Dataset:
-        """Return normalised data; linear rankers scale mapped features where they use them, others need a copy."""
+        """Return normalised data; linear rankers scale mapped features on access, others need a copy."""
         if is_distributed(data):
             self._check_there(scaling, data)
             return data if data.normalised == scaling.name else cast(Any, data).scaled(scaling)
@@ -414,14 +414,14 @@ class BaseRanker(Reporting, Estimator[Model]):
         return [Validation(name, part, self._judge(part)) for name, part in zip(names, parts, strict=True)]
 
     def _judge(self, part: Any) -> Callable[[Floats], float]:
-        """Return what measures scores of the rows of a part; on a cluster, a model."""
+        """Return a function that evaluates scores of a part's rows, or on a cluster a model."""
         rules = rules_of(self)
         if isinstance(part, DistributedDataset):
             return lambda model: mean_of(model, part, self._reported, **rules)
         return lambda scores: mean_of(part.to_caller(scores), part, self._reported, **rules)
 
     def _summary(self, data: Dataset) -> dict[str, Any]:
-        """Return what a model file says about its training."""
+        """Return the training summary for the model file."""
         parameters = {name: json_value(value) for name, value in self.get_params(deep=False).items()}
         return {
             "ranker": type(self).__name__,
@@ -438,7 +438,7 @@ class BaseRanker(Reporting, Estimator[Model]):
 
 @contextlib.contextmanager
 def _as_ours() -> Iterator[None]:
-    """Tell what scikit-learn has against some features as an error of ours."""
+    """Convert scikit-learn's errors about features to ours."""
     try:
         yield
     except ArgrankError:
@@ -449,7 +449,7 @@ def _as_ours() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _usable(keeper: Checkpoint) -> Iterator[None]:
-    """Tell errors of a fit that goes on from a file as those of the file: it may be well-formed and hold nonsense."""
+    """Report errors of a resumed fit as errors of the file: it may be well-formed but hold invalid values."""
     try:
         yield
     except ArgrankError:
@@ -457,5 +457,5 @@ def _usable(keeper: Checkpoint) -> Iterator[None]:
     except Exception as error:
         if not keeper.goes_on:
             raise
-        got = f"{type(error).__name__}: {error}; remove it to begin anew"
-        raise FormatError(keeper.path, None, "a state from which this fit can go on", got) from error
+        got = f"{type(error).__name__}: {error}; remove it to start again"
+        raise FormatError(keeper.path, None, "a state from which this fit can continue", got) from error

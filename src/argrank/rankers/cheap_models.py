@@ -1,4 +1,4 @@
-"""Models that cost little, RankSVM and least squares: where other rankers start, or near which they stay."""
+"""Cheap models (RankSVM and least squares) from which other rankers start, or near which they stay."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from argrank.solvers.least_squares import LeastSquares, Rows
 RANK_SVM_C = 30.0  # had the best mean over validation parts
 ENOUGH = 1e-3  # of the first gradient norm, or
 MOST_PASSES = 200  # passes: the start need not be an optimum
-LENGTHS = np.geomspace(1e-6, 1e3, 19)  # their own length means nothing to another risk
+LENGTHS = np.geomspace(1e-6, 1e3, 19)  # their length has to be adapted to another risk
 NEAR = 0.03  # C in units of the squared spread of a model's scores over its risk
-NOTHING = 1e-9  # a risk so small leaves nothing to learn
-ROUNDING = 1e-6  # a deviation no larger than this share of the mean may be that of a constant
+NOTHING = 1e-9  # with a smaller risk there is nothing to learn
+ROUNDING = 1e-6  # a relative deviation up to this may be rounding of a constant
 
 
 def regression(data: Dataset, gain: Any, ridge: float, by_row: bool, n_jobs: int | None) -> LeastSquares:
-    """Return least squares on gains of the labels, queries counting by their weight, rows by theirs where asked."""
+    """Return least squares on gains of the labels, with query weights, and row weights if requested."""
     rows_of = functools.partial(_rows, gain, data.n_queries / total_weight(data), by_row)
     if data.is_sparse and data.n_features > least_squares.MOST_COLUMNS:
         return least_squares.solve(*rows_of(data)[:2], ridge, rows_of(data).weight, n_jobs)
@@ -41,12 +41,12 @@ def regression(data: Dataset, gain: Any, ridge: float, by_row: bool, n_jobs: int
 
 
 def regression_weights(data: Dataset, n_jobs: int | None) -> Floats:
-    """Return the weights of least squares on the labels, queries counting by their weight."""
+    """Return the weights of least squares on the labels, with query weights."""
     return regression(data, "linear", 0.0, False, n_jobs).w
 
 
 def rank_svm_weights(data: Dataset, n_jobs: int | None, rough: bool = True) -> Floats:
-    """Return the weights of RankSVM with squared hinge, roughly minimised, or as ``rank-svm`` has them."""
+    """Return the weights of RankSVM with squared hinge, roughly minimised, or exactly as in ``rank-svm``."""
     risk = make_risk(data, PairwiseHinge(loss="squared"), n_jobs)
     if not rough:
         return minimise(risk, C=RANK_SVM_C).step()
@@ -54,7 +54,7 @@ def rank_svm_weights(data: Dataset, n_jobs: int | None, rough: bool = True) -> F
 
 
 def best_length(models: Sequence[Floats], risk: Risk, penalty: Callable[[Floats], float]) -> Floats:
-    """Return the model, at the length, of least risk and penalty; 0 only where all are 0."""
+    """Return the model and length with the least risk plus penalty; 0 only if all are 0."""
     best, best_value = np.zeros(risk.n_features), np.inf
     for w in models:
         scores = risk.scores(w)
@@ -66,7 +66,7 @@ def best_length(models: Sequence[Floats], risk: Risk, penalty: Callable[[Floats]
 
 
 def weights_of(w0: Any, data: Dataset, n_jobs: int | None) -> Floats:
-    """Return the weights that a parameter ``w0`` asks for: those given, or "regression" for least squares."""
+    """Return the weights of a parameter ``w0``: those given, or least squares for "regression"."""
     if isinstance(w0, str) and w0 != "regression":
         raise OptionError(f"w0: expected weights or 'regression', got {w0!r}")
     return regression_weights(data, n_jobs) if isinstance(w0, str) else _given_weights(w0, data)
@@ -83,7 +83,7 @@ def _given_weights(w0: Any, data: Dataset) -> Floats:
 
 
 def near(w0: Floats, data: Dataset, risk: AnyRisk, n_jobs: int | None) -> tuple[Regulariser, float]:
-    """Return the distance from given weights, in units of the features' spreads, and the C that goes with it.
+    """Return a regulariser around given weights, in units of the features' spreads, and its C.
 
     How near the model stays depends neither on the scale of the features nor on that of the risk.
     """
@@ -100,7 +100,7 @@ def spread_within_queries(w: Floats, data: Dataset, n_jobs: int | None) -> float
 
 
 def feature_spreads(data: Dataset, n_jobs: int | None) -> Floats:
-    """Return the standard deviation of every feature around the mean of its query, exactly 0 where it is constant."""
+    """Return the standard deviation of every feature around the mean of its query, exactly 0 if it is constant."""
     sums = map_blocks(data, _feature_squares_and_weight, n_jobs)
     return np.sqrt(sum((one[0] for one in sums), np.zeros(data.n_features)) / sum(one[1] for one in sums))
 

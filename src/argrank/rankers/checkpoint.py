@@ -1,8 +1,8 @@
-"""Checkpoints: a fit's state in a file, from which another process goes on with the same bits.
+"""Checkpoints: a fit's state in a file, from which another process continues with bit-identical results.
 
-A new file is written aside, synced and takes the old one's place; the old one is kept as ``NAME.1`` and serves where
-the new one is damaged. Where both are, the fit begins anew, and the damaged file is set aside as ``NAME.damaged``.
-A checkpoint that cannot be written, on a full disk for example, ends no fit: it warns and tries again the next time.
+A new file is written separately, synced and replaces the old one, which is kept as ``NAME.1`` and used if the new one
+is damaged. If both are damaged, the fit starts again, and the damaged file is renamed to ``NAME.damaged``. If a
+checkpoint cannot be written, for example on a full disk, the fit warns, continues, and tries again the next time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from argrank.rankers.base_ranker import BaseRanker
 
 FORMAT = 2
-#: What a file holds, and of which types it may be.
+#: The entries of a file and their types.
 PARTS: dict[str, tuple[type, ...]] = {
     "identity": (dict,),
     "trace": (list,),
@@ -50,9 +50,9 @@ PARTS: dict[str, tuple[type, ...]] = {
     "rows_after": (int,),
     "seconds": (int, float),
 }
-LOOKED_AT = 1 << 16  # bytes at the beginning and the end of a file by which a damaged checkpoint is known
-FREE = ("n_jobs", "verbose")  # parameters that change no bit of a model
-GO_ON = ("max_iter", "tol")  # parameters with which a finished fit goes on
+LOOKED_AT = 1 << 16  # bytes at the start and end of a file by which a damaged checkpoint is recognised
+FREE = ("n_jobs", "verbose")  # parameters that do not change the model
+GO_ON = ("max_iter", "tol")  # parameters that may be increased to continue a finished fit
 MAY_DIFFER = (*GO_ON, *FREE)
 
 
@@ -68,14 +68,14 @@ class Checkpoint(Keeper):
             raise InputError(f"{self.path}: cannot be written: expected a folder that files can be written to")
         self._found = self._load()
         self.goes_on = self._found is not None
-        self._failed = False  # to write, which is told once
+        self._failed = False  # write errors are reported once
         self._watcher: Watcher | None = None
         self._results: list[Mapping[str, Any]] = []
         self._last: dict[str, Any] | None = None
         self._written = time.monotonic()
 
     def attach(self, watcher: Watcher) -> Mapping[str, Any] | None:
-        """Begin or go on; return the outcome of a training that was finished with the same parameters."""
+        """Start or continue; return the outcome of a training that was finished with the same parameters."""
         self._watcher, watcher.keeper = watcher, self
         if self._found is None:
             return None
@@ -85,13 +85,13 @@ class Checkpoint(Keeper):
         watcher.resume(self._found["trace"][:rows], self._found["seconds"])
         if outcome is None or same:
             return outcome
-        self._found["results"] = self._found["results"][: self._found["solve"]]  # the last solve goes on
+        self._found["results"] = self._found["results"][: self._found["solve"]]  # the last solve continues
         return None
 
     # ---- a keeper for solvers -----------------------------------------------------------------------------------
 
     def finished(self) -> Mapping[str, Any] | None:
-        """Return the result of the next solve if the file has it."""
+        """Return the result of the next solve, if stored."""
         number = len(self._results)
         if self._found is None or number >= len(self._found["results"]):
             return None
@@ -99,7 +99,7 @@ class Checkpoint(Keeper):
         return self._results[-1]
 
     def finish(self, result: Mapping[str, Any]) -> None:
-        """Remember the result of a solve."""
+        """Store the result of a solve."""
         self._results.append(result)
         if self._last is None:
             self._note(None)
@@ -107,14 +107,14 @@ class Checkpoint(Keeper):
         self._last = {**cast("dict[str, Any]", self._last), "results": results, "rows_after": rows}
 
     def resumed(self) -> Mapping[str, Any] | None:
-        """Return the state from which to go on, once."""
+        """Return the state to resume from, once."""
         if self._found is None:
             return None
         found, self._found = self._found, None
         return found["state"] if found["solve"] == len(self._results) else None
 
     def offer(self, state: Mapping[str, Any] | Callable[[], Mapping[str, Any]], now: bool = False) -> None:
-        """Note a state, and write it ``now`` or where that is long enough ago; a function is asked only then."""
+        """Receive a state, and write it ``now`` or after enough time; a function is called only then."""
         due = now or time.monotonic() - self._written >= self._every
         if due or not callable(state):
             self._note(state() if callable(state) else state)
@@ -149,7 +149,7 @@ class Checkpoint(Keeper):
         }
         if outcome is not None:
             document["seconds"] = self._watcher.seconds
-            if not set(self._identity["parameters"]) & set(GO_ON):  # nothing can go on from here
+            if not set(self._identity["parameters"]) & set(GO_ON):  # nothing can be resumed from this
                 document |= {"state": None, "results": []}
         content = packed(document)
         self._written = time.monotonic()
@@ -160,11 +160,11 @@ class Checkpoint(Keeper):
                 stream.write(content)
         except (InputError, OSError) as error:
             if not self._failed:
-                warn(f"the checkpoint is tried again later: {error}")
+                warn(f"the checkpoint will be tried again later: {error}")
             self._failed = True
 
     def _load(self) -> dict[str, Any] | None:
-        """Return what the file holds, or where it is damaged the one before; None where there is none to go on from."""
+        """Return the contents of the file, or of the one before if it is damaged; None if there is none."""
         paths = [path for path in (self.path, _before(self.path)) if path.exists()]
         for path in paths:
             try:
@@ -179,27 +179,27 @@ class Checkpoint(Keeper):
         return None
 
     def _refuse_other(self, path: Path, found: Mapping[str, Any]) -> None:
-        """Raise where the file belongs to another fit, and say what differs."""
+        """Raise if the file belongs to another fit, and name the difference."""
         mine, theirs = _fixed(self._identity), _fixed(found)
         for name in {**mine, **theirs}:
             if mine.get(name) != theirs.get(name):
                 raise InputError(
                     f"{path}: expected the checkpoint of this fit, got one with another {name}: "
-                    f"{shown(theirs.get(name))} instead of {shown(mine.get(name))}; remove it to begin anew"
+                    f"{shown(theirs.get(name))} instead of {shown(mine.get(name))}; remove it to start again"
                 )
 
 
 def _fixed(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all of an identity that has to be the same for a fit to go on, parameters by their names."""
+    """Return the part of an identity that must be the same to continue a fit, with parameters by name."""
     others = {name: value for name, value in identity.items() if name != "parameters"}
     return others | {name: value for name, value in identity["parameters"].items() if name not in MAY_DIFFER}
 
 
 def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> dict[str, Any]:
-    """Return what has to be the same for a fit to go on."""
+    """Return what must be the same to continue a fit."""
     parameters = {name: _plain(name, value) for name, value in ranker.get_params(deep=False).items()}
     if "random_state" in parameters and parameters["random_state"] is None:
-        raise OptionError("checkpoint: expected a random_state, got None, with which no two fits are the same")
+        raise OptionError("checkpoint: expected a random_state, got None, with which every fit is different")
     version = ".".join(__version__.split(".")[:2])
     return {
         "ranker": type(ranker).__name__,
@@ -211,13 +211,13 @@ def identity(ranker: BaseRanker, data: Dataset, validations: list[Dataset]) -> d
 
 
 def determining(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return that part of an identity on which the bits of the model depend."""
+    """Return the part of an identity on which the model depends."""
     parameters = {name: value for name, value in identity["parameters"].items() if name not in FREE}
     return {**identity, "parameters": parameters}
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a parameter as another process would know it again; what it could not is refused."""
+    """Return a parameter in a form that another process can compare; raise if there is none."""
     if isinstance(value, list | tuple):
         return [_plain(name, one) for one in value]
     if isinstance(value, Mapping):
@@ -232,7 +232,7 @@ def _plain(name: str, value: Any) -> Any:
     known = value is None or isinstance(value, str | bool | Real | np.generic | np.ndarray | os.PathLike)
     if not known and not (isinstance(value, Measure) and " at 0x" not in repr(value)):
         raise OptionError(
-            f"checkpoint: expected parameters that another process knows again (numbers, names, functions), got "
+            f"checkpoint: expected parameters that another process can compare (numbers, names, functions), got "
             f"{name}={shown(value)}; fit without a checkpoint"
         )
     return json_value(value)
@@ -260,7 +260,7 @@ def _digest(data: Dataset) -> str:
 
 
 def model_state(model: Model) -> dict[str, Any]:
-    """Return a model as plain data; a ModelError says that no file can hold it."""
+    """Return a model as plain data; raise ModelError if a file cannot hold it."""
     try:
         return {"kind": model.kind, "model": json.loads(json.dumps(model.to_dict(), allow_nan=False))}
     except ValueError as error:
@@ -304,7 +304,7 @@ def _aside(path: Path) -> Path:
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell a checkpoint, however damaged, from a file of the user's: by traces of an archive, or of a crash (zeros)."""
+    """Tell whether a file is a (perhaps damaged) checkpoint and not a user's file: by its bytes."""
     try:
         with path.open("rb") as file:
             head = file.read(LOOKED_AT)

@@ -1,4 +1,4 @@
-"""A ranker of the user's own loss: linear, or of boosted trees."""
+"""A ranker with a user's loss: linear, or boosted trees."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from argrank.rankers.trace import Outcome, Watcher
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Custom(Restarted, LinearRanker):
-    """Ranker that minimises a loss of your own, with a linear model or with boosted trees.
+    """Ranker that minimises your own loss, with a linear model or with boosted trees.
 
     The linear model minimises ``|w|² / (2C)`` plus the mean over queries of the loss. Trees, which need the extra
-    ``trees``, grow on the gradient alone, in units of its first size: a leaf's value is the mean of the gradients
-    there. The loss may have any scale, while its margins should be near 1. The saved model holds no function.
+    ``trees``, use only the gradient, divided by its initial size: a leaf's value is the mean of the gradients there.
+    The loss may have any scale, but its margins should be near 1. The saved model does not contain the function.
 
     Parameters
     ----------
     objective : function, str or Objective
         ``f(scores, labels) -> (value, gradient)`` for one query: its scores and labels as arrays of floats, in the
         order of the rows; the loss, and its derivatives by the scores. Also the name of a ranker, whose objective is
-        taken, or what `ar.objective` returns; which trains trees on it.
+        used, or the result of `ar.objective`, for instance to train trees on it.
     model
         What is learned.
     convex

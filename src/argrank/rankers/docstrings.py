@@ -1,6 +1,6 @@
 """Docstrings of rankers: a parameter is described once, where it is declared, and shown by every class that has it.
 
-Its type and range are those of its declaration; an entry writes them out only where the declaration leaves them open.
+Its type and range come from its declaration; an entry gives them only if the declaration does not.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from argrank._declared import Declared, fields_of
 
 HEADING = "Parameters\n----------\n"
-_WRITTEN: dict[type, str] = {}  # docstrings as their classes have them
+_WRITTEN: dict[type, str] = {}  # the original docstrings of classes
 _ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)
 _SECTION = re.compile(r"^\S[^\n]*\n-{3,}\n", re.MULTILINE)
 
 
 def complete(cls: type) -> None:
-    """Add to the docstring of a class what its bases say about the parameters that it has."""
+    """Add the descriptions of inherited parameters to the docstring of a class."""
     _WRITTEN[cls] = cls.__doc__ or ""
     before, own, after = _parts(_WRITTEN[cls])
     known = fields_of(cls)
@@ -41,7 +41,7 @@ def names_of(entry: str) -> list[str]:
 
 
 def _with_type(entry: str, known: Mapping[str, Declared]) -> str:
-    """Return an entry with type and range as declared, unless it says them itself."""
+    """Return an entry with type and range as declared, unless it has them itself."""
     first, _, rest = entry.partition("\n")
     heads = {known[name].head for name in names_of(entry) if name in known}
     said = " : " in first or len(heads) != 1 or not any(heads)

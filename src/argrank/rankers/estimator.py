@@ -17,22 +17,22 @@ from argrank.models.model import Stayed, StoredModel
 from argrank.rankers.docstrings import complete
 
 Trained = TypeVar("Trained", bound=StoredModel)
-USUAL = "ndcg@10"  # is reported where no measure is optimised
+USUAL = "ndcg@10"  # reported if no measure is optimised
 
 
 class Estimator(BaseEstimator, Generic[Trained]):  # type: ignore[misc]  # scikit-learn has no types
-    """An estimator whose ``model_`` a file can hold.
+    """An estimator whose ``model_`` can be saved to a file.
 
     Parameters
     ----------
     normalise
-        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
-        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use one
-        where features differ in scale; search engines can only serve the first two.
+        Scaling of the features, applied before training and stored with the model; None for none. "standard" and
+        "minmax" scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Use
+        one if features differ in scale; search engines support only the first two.
     n_jobs
-        Threads; None for all cores. The result has the same bits for any number.
+        Threads; None for all cores. The result does not depend on it.
     verbose
-        -1 hides the progress bar; 0, the default, shows it where a fit takes long.
+        -1 hides the progress bar; 0, the default, shows it if a fit takes long.
     """
 
     verbose: int
@@ -53,17 +53,17 @@ class Estimator(BaseEstimator, Generic[Trained]):  # type: ignore[misc]  # sciki
 
 
 def spoken(measure: Any) -> Any:
-    """Return a measure as it was named, and a function as the measure that it is: its text is its name."""
+    """Return a measure's name unchanged, and a function as a measure, whose text is its name."""
     return parse_measure(measure) if callable(measure) else measure
 
 
 class Reporting:
-    """What every ranker says of the measures that it optimises and reports."""
+    """The measures that a ranker optimises and reports."""
 
-    minimises: ClassVar[str] = "a loss of its own"  # in words, of rankers that optimise no measure
+    minimises: ClassVar[str] = "a loss of its own"  # text for rankers that optimise no measure
     chooses_by_scoring: ClassVar[bool] = False  # as what it optimises
     scoring: Any
-    stayed_: Stayed | None = None  # after fit, where the model is that of another method, or near it
+    stayed_: Stayed | None = None  # after fit, if the model is that of another method, or near it
 
     @property
     def _reported(self) -> Any:
@@ -72,21 +72,21 @@ class Reporting:
 
     @property
     def _optimised(self) -> Any:
-        """The measure that is optimised; None where none is."""
+        """The measure that is optimised, or None."""
         return None
 
     @property
     def _minimised(self) -> str:
-        """What is minimised where no measure is optimised, in words."""
+        """What is minimised if no measure is optimised, as text."""
         return self.minimises
 
     def _counting(self) -> dict[str, Any]:
-        """Return how labels and ranks count, where the ranker has parameters for it."""
+        """Return the gain, discount and so on, if the ranker has such parameters."""
         return {}
 
 
 def check_parameters(ranker: BaseEstimator) -> None:
-    """Raise where a parameter is not what its class declares."""
+    """Raise if a parameter does not match its declaration."""
     kind: type = type(ranker)
     known = parameters_of(kind)
     for name, value in ranker.get_params(deep=False).items():
@@ -101,7 +101,7 @@ class Measured:
     Parameters
     ----------
     measure : str or Measure
-        What is optimised: take the measure that you report.
+        What is optimised: use the measure that you report.
     """
 
     measure: Any = "ndcg@10"
@@ -112,11 +112,11 @@ class Measured:
 
     @property
     def _has_default_measure(self) -> bool:
-        """Whether the user left it to the ranker what is optimised."""
+        """Whether the measure is the ranker's default."""
         return isinstance(self.measure, str) and self.measure == type(self).measure
 
     def _trains(self, measure: Measure, data: Dataset | None) -> bool:
-        """Tell whether this ranker can optimise a measure, on these data where they are known."""
+        """Tell whether this ranker can optimise a measure, on the given data if any."""
         return True
 
     def _aim(self, measure: Measure) -> dict[str, Any]:
@@ -126,12 +126,12 @@ class Measured:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Relevance:
-    """A ranker that asks which documents are relevant.
+    """A ranker for which documents are relevant or not.
 
     Parameters
     ----------
     relevant_at
-        Smallest label of a good document. Raise it where label 1 means "hardly".
+        Smallest label of a good document. Raise it if label 1 means "hardly relevant".
     """
 
     relevant_at: float = 1.0
@@ -142,12 +142,12 @@ class Relevance:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Gains(Relevance):
-    """A ranker that asks what a label gains, too.
+    """A ranker that also has gains of labels.
 
     Parameters
     ----------
     gain : "exp2", "linear", "binary", table or callable
-        Gain of a label: 2^label - 1, the label itself, 1 for a good document, or your own. Take the one of the measure
+        Gain of a label: 2^label - 1, the label itself, 1 for a good document, or your own. Use the one of the measure
         that you report.
     """
 
@@ -159,12 +159,12 @@ class Gains(Relevance):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GainsAndDiscounts(Gains):
-    """A ranker that asks what a rank is worth, too.
+    """A ranker that also has discounts of ranks.
 
     Parameters
     ----------
     discount : "log2", "letor" or callable
-        Discount of the ranks; "letor" is the paper's, 1 at the first two. Change it to what you report.
+        Discount of the ranks; "letor" is the paper's, 1 at the first two. Use the one that you report.
     """
 
     discount: Any = "log2"
@@ -174,5 +174,5 @@ class GainsAndDiscounts(Gains):
 
 
 def rules_of(ranker: Reporting) -> dict[str, Any]:
-    """Return how the measure that is optimised counts labels and ranks, where ``score`` reports that measure."""
+    """Return the gain and discount of the optimised measure, if ``score`` reports that measure."""
     return ranker._counting() if ranker.scoring is None and isinstance(ranker, Measured) else {}

@@ -1,4 +1,4 @@
-"""What a ranker optimises when a measure is asked for: that measure, another one instead, or none at all."""
+"""What a ranker optimises when a measure is requested: that measure, another one, or none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from argrank.rankers.estimator import Measured, Reporting
 
 
 class Aim(Enum):
-    """How what is optimised goes with what was asked for."""
+    """How the optimised measure relates to the requested one."""
 
     EXACT = auto()  # the measure itself, or a bound of it
     RELATIVE = auto()  # another measure
@@ -25,16 +25,16 @@ class Aim(Enum):
 
 @dataclass(frozen=True)
 class Optimised:
-    """What a ranker optimises, beside what it was asked for."""
+    """What a ranker optimises, and what was requested."""
 
     aim: Aim
     asked: str
     measure: str | None  # that is optimised
-    loss: str = ""  # what is minimised where no measure is optimised
+    loss: str = ""  # what is minimised if no measure is optimised
 
     @property
     def what(self) -> str:
-        """What is optimised, in a few words: the measure, which one instead, or that there is none."""
+        """What is optimised, as short text: the measure, another one, or none."""
         if self.aim is Aim.EXACT:
             return self.asked
         if self.aim is Aim.RELATIVE:
@@ -47,11 +47,11 @@ class Optimised:
 
 
 def aimed(ranker: Any, asked: Any, data: Any = None, scored: bool = False) -> Any:
-    """Have a ranker optimise the measure that is asked for, where it can; return it.
+    """Make a ranker optimise the requested measure, if it can; return the ranker.
 
-    A measure, cut-off or ``scoring`` that the ranker was given stays. ``data`` says more about what it can: a product
-    of gains and discounts is the reciprocal rank where no query has two relevant documents. With ``scored`` a ranker
-    that cannot reports the measure, and stops early by it.
+    A measure, cut-off or ``scoring`` set by the user is kept. ``data`` may allow more: a product of gains and discounts
+    equals the reciprocal rank if no query has two relevant documents. With ``scored``, a ranker that cannot optimise
+    the measure reports it, and uses it for early stopping.
     """
     measure = measure_or_none(asked)
     if measure is None or not isinstance(ranker, Reporting):
@@ -65,13 +65,13 @@ def aimed(ranker: Any, asked: Any, data: Any = None, scored: bool = False) -> An
 
 
 def explicit(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with measures as values: one that was named stays, also where it is the ranker's default."""
+    """Return parameters with measures as values, so that a named one is kept even if it is the ranker's default."""
     named = {key: parameters[key] for key in ("measure", "scoring") if isinstance(parameters.get(key), str)}
     return {**parameters, **{key: parse_measure(value) for key, value in named.items()}}
 
 
 def optimised(ranker: Any, asked: Any = None) -> Optimised | None:
-    """Say what a ranker, as it is, optimises where a measure is asked for; None of estimators of other libraries."""
+    """Return what a ranker optimises when a measure is requested; None for estimators of other libraries."""
     if not isinstance(ranker, Reporting):
         return None
     own, name = ranker._optimised, str(ranker._reported if asked is None else asked)
@@ -81,7 +81,7 @@ def optimised(ranker: Any, asked: Any = None) -> Optimised | None:
 
 
 def together(found: Mapping[str, Optimised | None], asked: str) -> str | None:
-    """Return one sentence about several rankers by name; None where all optimise what is asked for."""
+    """Return one sentence about several rankers by name; None if all optimise the requested measure."""
     others = {name: one for name, one in found.items() if one is not None and one.aim is not Aim.EXACT}
     relatives = [f"{name} ({one.measure})" for name, one in others.items() if one.aim is Aim.RELATIVE]
     none = [name for name, one in others.items() if one.aim is Aim.NOT]
@@ -94,7 +94,7 @@ def together(found: Mapping[str, Optimised | None], asked: str) -> str | None:
 
 
 def measure_or_none(asked: Any) -> Measure | None:
-    """Return a measure; None for what has no name that a ranker understands, such as a function of the user's."""
+    """Return a measure; None for one without a name that rankers accept, such as a user's function."""
     try:
         return parse_measure(asked)
     except OptionError:

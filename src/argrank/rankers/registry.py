@@ -1,4 +1,4 @@
-"""The registered rankers, one line each: class, family, default grid, and what data the ranker takes.
+"""The registered rankers, one line each: class, family, default grid, and the data it accepts.
 
 The command line, the contract tests, the documentation, cross-validation and benchmarks follow from these lines.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Families in the order in which comparisons show them.
 FAMILIES = ("blend", "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees", "factors")
 
-#: What a ranker may learn from: judged documents; (user, item, rating); documents and slots.
+#: Kinds of training data: judged documents; (user, item, rating); documents and slots.
 Task = Literal["factors", "ranking", "slots"]
 
 C_VALUES = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
@@ -32,14 +32,14 @@ TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
 
 
 class Registered(NamedTuple):
-    """What is known of a ranker before it is imported."""
+    """Facts about a ranker, known before it is imported."""
 
     home: str | type[BaseRanker]  # the class, or its module and name, ".module" below argrank.rankers
     family: str
-    grid: Mapping[str, Any]  # what selection tries when the user names nothing
-    scale_free: bool = False  # whether features need no scaling: trees ignore it, and a linear start nearly does
+    grid: Mapping[str, Any]  # the default grid of a selection
+    scale_free: bool = False  # whether features need no scaling: trees ignore it, and a linear start nearly ignores it
     takes: Task = "ranking"
-    first: bool = False  # whether it belongs to the spread of a first comparison
+    first: bool = False  # whether it is part of a first comparison
     distributed: bool = False  # whether it learns from a DistributedDataset, on a cluster
 
     @property
@@ -149,9 +149,9 @@ def register_ranker(
     takes: Task = "ranking",
     distributed: bool = False,
 ) -> None:
-    """Add a ranker of your own: `make_ranker`, the command line, cross-validation and auto's ``members`` then know it.
+    """Register your own ranker for `make_ranker`, the command line, cross-validation and auto's ``members``.
 
-    Another package does the same by an entry point of the group ``argrank.rankers``.
+    Another package can do the same with an entry point of the group ``argrank.rankers``.
 
     Parameters
     ----------
@@ -161,9 +161,9 @@ def register_ranker(
         A class that derives from `ar.LinearRanker` or `ar.BaseRanker`.
     family : str, optional
         Where comparisons show it: "pointwise", "pairwise", "structured", "conditional", "listwise", "direct", "trees",
-        "factors"; by default "trees" for what compares features with thresholds, else "listwise".
+        "factors"; by default "trees" for models with thresholds, else "listwise".
     grid : mapping of str to list, optional
-        What selection tries when the user names nothing; by default values of C where the class has one.
+        The default grid of a selection; by default values of C, if the class has one.
     scale_free : bool
         Whether features need no scaling.
     takes : "ranking", "factors" or "slots"
@@ -217,12 +217,12 @@ def make_ranker(name: str, **parameters: Any) -> BaseRanker:
 
 @checked
 def objective(name: str, **parameters: Any) -> Objective:
-    """Return what ``make_ranker(name, **parameters)`` minimises, as a function of scores.
+    """Return the function of scores that ``make_ranker(name, **parameters)`` minimises.
 
-    ``objective(name)(scores, data) -> (value, gradient)`` works with anybody's scores. They and the gradient are in the
-    caller's row order; the value is the mean over all queries of the query's loss, or, for the losses that count every
-    pair alike (``rank-svm``, ``log-mle``, ``log-combined``, ``log-convex``), over all pairs, in both cases weighted by
-    ``query_weight`` where given. Rankers that minimise no function of scores have none.
+    ``objective(name)(scores, data) -> (value, gradient)`` works with the scores of any model. Scores and gradient are
+    in the caller's row order; the value is the mean over all queries of the query's loss, or, for the losses that
+    weight all pairs equally (``rank-svm``, ``log-mle``, ``log-combined``, ``log-convex``), over all pairs, in both
+    cases weighted by ``query_weight`` if given. Rankers that minimise no function of scores have none.
 
     Examples
     --------
@@ -242,9 +242,9 @@ def registered_name(ranker: Any) -> str:
 
 
 def default_grid(ranker: Any) -> Mapping[str, Any]:
-    """Return the grid of a ranker, given by name or as an estimator; empty where there is nothing to choose.
+    """Return the grid of a ranker, given by name or as an estimator; empty if there is nothing to tune.
 
-    What an estimator has set to another value than its class is not chosen again.
+    Parameters that an estimator has set to a non-default value are not tuned.
     """
     if isinstance(ranker, str):
         return RANKERS[ranker].grid

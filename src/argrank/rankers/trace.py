@@ -25,7 +25,7 @@ Facts = Mapping[str, float]
 class Trace:
     """One row per iteration. ``trace["objective"]`` is a column, ``trace[-1]`` a row, ``len(trace)`` their number."""
 
-    seconds_before: float = 0.0  # spent on this fit by processes before this one, which left a checkpoint
+    seconds_before: float = 0.0  # spent on this fit by earlier processes, from a checkpoint
 
     def __init__(self) -> None:
         self._rows: list[dict[str, float]] = []
@@ -78,28 +78,28 @@ class Trace:
 
 
 class Validation(NamedTuple):
-    """Data to look at after every iteration: its column in the trace, and the mean measure of scores of its rows."""
+    """Data evaluated after every iteration: its column in the trace, and the measure."""
 
     column: str
     data: Dataset
     measure: Callable[[Any], float]
 
     def scores_of(self, model: Model) -> Any:
-        """Return what ``measure`` takes: the scores of a model, or the model itself for data on a cluster."""
+        """Return the argument of ``measure``: the scores of a model, or the model itself for data on a cluster."""
         return model if is_distributed(self.data) else model.scores(self.data.X, self.data.indptr)
 
 
 class Watcher:
-    """What a solver calls after every iteration: records, measures on validation data, shows progress."""
+    """Called by a solver after every iteration: records, evaluates on validation data, shows progress."""
 
-    keeper: Keeper = Keeper()  # a Checkpoint, where there is one
+    keeper: Keeper = Keeper()  # a Checkpoint, if there is one
 
     def __init__(self, name: str, validations: Sequence[Validation], verbose: int) -> None:
         self.trace = Trace()
-        self.notes: list[str] = []  # what the fit will warn of
+        self.notes: list[str] = []  # warnings of the fit
         self.validations, self._begin = validations, time.perf_counter()
         self._progress = Progress(f"training {name}", None, enabled=verbose >= 0)
-        self._watching = 0.0  # seconds spent in here, which are not the solver's
+        self._watching = 0.0  # seconds spent here, not in the solver
 
     def __call__(self, weights: Floats, facts: Facts) -> None:
         """Record one iteration of a linear model."""
@@ -119,17 +119,17 @@ class Watcher:
         return row
 
     def expect(self, n_rounds: int) -> None:
-        """Say how many iterations there are at most, for the progress bar; those of a checkpoint are done."""
+        """Set the largest number of iterations for the progress bar; those of a checkpoint are done."""
         self._progress.expect(n_rounds)
         self._progress.done = float(len(self.trace))
 
     @property
     def seconds(self) -> float:
-        """Time since the fit began, without what was spent in here."""
+        """Time since the fit began, without time spent here."""
         return time.perf_counter() - self._begin - self._watching
 
     def resume(self, rows: Sequence[Facts], seconds: float) -> None:
-        """Go on with the trace of a fit that was begun in another process."""
+        """Continue the trace of a fit from another process."""
         for row in rows:
             self.trace.append(row)
         self._begin -= seconds
@@ -143,10 +143,10 @@ class Watcher:
 
 
 class Interruption:
-    """A context in which Ctrl-C ends a training and keeps the rounds before; where there are none, it ends the fit."""
+    """A context in which Ctrl-C ends a training and keeps the earlier rounds; without any, it ends the fit."""
 
     stop: Stop = Stop.DONE
-    note: str | None = None  # the reason in words
+    note: str | None = None  # the reason as text
 
     def __init__(self, n_rounds: Callable[[], int]) -> None:
         self._n_rounds = n_rounds
@@ -158,34 +158,34 @@ class Interruption:
         kept = self._n_rounds()
         if kind is not KeyboardInterrupt or kept == 0:
             return False
-        self.stop, self.note = Stop.INTERRUPTED, f"interrupted; the {kept} rounds before were kept"
+        self.stop, self.note = Stop.INTERRUPTED, f"interrupted; the {kept} earlier rounds were kept"
         return True
 
 
-PRECISE = 1e-3  # relative gap that float32 features may leave at the limit of their precision
+PRECISE = 1e-3  # relative gap that may remain with float32 features
 
 
 class Outcome(NamedTuple):
-    """What a ranker's solver hands back: a model of the (normalised) features and how it got there."""
+    """The result of a ranker's solver: a model of the (normalised) features, and how it was found."""
 
     model: Model
     objective: float
     gap: float
     n_iter: int
     stop: Stop = Stop.DONE
-    note: str | None = None  # the reason in words, where the fit ended early; for people alone
+    note: str | None = None  # the reason as text, if the fit ended early
     stayed: Stayed | None = None  # near another method's model
 
     @classmethod
     def of(cls, result: Result) -> Outcome:
-        """Take over what a solver of linear models found. To stop at the limit of precision is to be done."""
+        """Convert a linear solver's result. Stopping at the limit of precision counts as converged."""
         precise = result.reason is Stop.PRECISION and result.gap <= PRECISE * abs(result.objective)
         stop = Stop.DONE if precise else result.reason
         note = None if stop.is_done else result.message
         return cls(LinearModel(result.w), result.objective, result.gap, result.n_iter, stop, note)
 
     def numbers(self) -> dict[str, Any]:
-        """Return all but the model, as a checkpoint can hold it."""
+        """Return everything but the model, for a checkpoint."""
         return {**self._asdict(), "stop": self.stop.value, "model": None}
 
     @classmethod

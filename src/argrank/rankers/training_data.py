@@ -1,7 +1,7 @@
-"""The data that a fit is given, in any of the forms that callers have.
+"""The training data of a fit, in any of the supported forms, and its checks.
 
-It is refused where a ranker cannot use it, where its labels leave nothing to learn, and where the fit would take more
-memory than there is: a refusal instead of a crash.
+Raises if a ranker cannot use it, if nothing can be learned from its labels, and if the fit would exceed the memory
+limit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def training_data(X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, query_weight: Any) -> Dataset:
-    """Return what ``fit`` was given as a Dataset, or as it is where it is one."""
+    """Return the arguments of ``fit`` as a Dataset."""
     if not isinstance(X, Dataset | DistributedDataset):
         if y is None and not is_frame(X):
             raise InputError("requires y to be passed, but the target y is None")
@@ -47,7 +47,7 @@ def training_data(X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, quer
 
 
 def _shared(X: Any) -> Any:
-    """Return an array as a read-only view, which a Dataset does not copy: this one lives no longer than the fit."""
+    """Return an array as a read-only view, which a Dataset does not copy; it is used only during the fit."""
     if type(X) is not np.ndarray:
         return X
     view = X.view()
@@ -56,7 +56,7 @@ def _shared(X: Any) -> Any:
 
 
 def eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
-    """Return the validation sets, given as users of LightGBM, XGBoost and PyTerrier give them."""
+    """Return the validation sets, given in the forms of LightGBM, XGBoost and PyTerrier."""
     if eval_set is None:
         return []
     if isinstance(eval_set, Dataset | DistributedDataset):
@@ -84,7 +84,7 @@ def eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
 
 
 def check_training(ranker: BaseRanker, data: Dataset | DistributedDataset) -> None:
-    """Refuse data from which a ranker cannot learn."""
+    """Raise for data from which a ranker cannot learn."""
     if isinstance(data, Dataset) and data.gains is not None:
         check_gains(ranker)
     elif not data.is_judged and not (ranker.takes_preferences and data.preferences is not None):
@@ -95,25 +95,25 @@ def check_training(ranker: BaseRanker, data: Dataset | DistributedDataset) -> No
     takes_numbers = not ranker.takes_missing and (there or ranker.prepare is None)
     if takes_numbers:
         refuse_texts(cast(Dataset, data), type(ranker).__name__)
-    if isinstance(data, DistributedDataset):  # workers find missing values in the first pass
+    if isinstance(data, DistributedDataset):  # on a cluster, missing values are found in the first pass
         if data.has_row_weights and not ranker.uses_row_weights:
-            raise InputError(f"sample_weight: {type(ranker).__name__} has no use for weights per row")
+            raise InputError(f"sample_weight: {type(ranker).__name__} does not support weights per row")
         return
     if takes_numbers:
         refuse_missing(data)
     weight = data.sample_weight
     if weight is not None and not ranker.uses_row_weights and (weight != weight[0]).any():
-        raise InputError(f"sample_weight: {type(ranker).__name__} has no use for weights per row; see query_weight")
+        raise InputError(f"sample_weight: {type(ranker).__name__} does not support weights per row; see query_weight")
 
 
 def check_cluster(ranker: BaseRanker, checkpoint: Any) -> None:
-    """Refuse what does not work on a cluster, and say what does."""
+    """Raise for what does not work on a cluster, and name what does."""
     name = registered_name(ranker)
     if name in RANKERS and not RANKERS[name].distributed:
         able = ", ".join(one for one, line in RANKERS.items() if line.distributed)
         raise OptionError(
             f"{name}: expected data on one machine, got a DistributedDataset; load the pack itself, which may be "
-            f"larger than memory (ar.load), or take a ranker that works on a cluster: {able}"
+            f"larger than memory (ar.load), or use a ranker that works on a cluster: {able}"
         )
     if checkpoint is not None and name in RANKERS and RANKERS[name].family == "trees":
         raise OptionError(
@@ -122,28 +122,28 @@ def check_cluster(ranker: BaseRanker, checkpoint: Any) -> None:
         )
 
 
-VECTORS = 10  # of weights that a fit holds at least: the last ones, gradients, planes
+VECTORS = 10  # least number of weight vectors in a fit: the last ones, gradients, planes
 
 
 class Work(NamedTuple):
-    """Bytes that a fit takes beside its data, as measured (see the page on reliability): upper ends, not means."""
+    """Bytes that a fit needs in addition to its data, as measured (see the page on reliability): maxima, not means."""
 
     per_value: float  # of X: copies, bins
     per_row: float  # scores, gradients, orders
-    copies: bool = False  # also features that lie on a disk, as folds
+    copies: bool = False  # also features on disk, for instance as folds
 
 
 LINEAR = Work(0.0, 300.0)
 LEAST_SQUARES = Work(17.0, 100.0)
 TREES = Work(26.0, 600.0)
-FORESTS = Work(40.0, 3000.0)  # trees for every label, or grown by steps of their own
+FORESTS = Work(40.0, 3000.0)  # trees for every label, or with line-searched weights
 BLEND = Work(50.0, 1000.0, copies=True)
 
 
 def working_memory(ranker: BaseRanker, data: Data) -> float:
-    """Return about how many bytes a fit will take beside its data; features on a cluster stay there.
+    """Return the approximate bytes that a fit needs in addition to its data, without features on a cluster.
 
-    Those on a disk stay there, too, unless the ranker copies them.
+    Features on disk do not count either, unless the ranker copies them.
     """
     if isinstance(data, DistributedDataset) or (is_mapped(data.X) and not ranker.work.copies):
         return 0.0
@@ -153,7 +153,7 @@ def working_memory(ranker: BaseRanker, data: Data) -> float:
 
 
 def check_working_memory(ranker: BaseRanker, data: Data) -> None:
-    """Raise where the weights, or the work of a fit, would take more memory than is allowed."""
+    """Raise if the weights, or the work of a fit, would exceed the memory limit."""
     check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
     needed = working_memory(ranker, data)
     check_memory(f"{type(ranker).__name__}: a fit", needed, _advice(ranker))
@@ -162,18 +162,18 @@ def check_working_memory(ranker: BaseRanker, data: Data) -> None:
 def _advice(ranker: BaseRanker) -> str:
     some = "take a part of the queries"
     if ranker.work.copies:
-        return f"{some}, or one ranker alone that trains from a pack, such as listnet or lambda-mart"
+        return f"{some}, or a single ranker that trains from a pack, such as listnet or lambda-mart"
     return f"{some}, or pack the data (ar.pack)"
 
 
-RULES = ("gain", "discount", "relevant_at")  # parameters that say how a measure counts labels
+RULES = ("gain", "discount", "relevant_at")  # parameters about gains of labels
 
 
 def nothing_to_learn(ranker: BaseRanker, data: Dataset | DistributedDataset) -> str | None:
-    """Return what is missing in the labels, None where a ranker can learn something.
+    """Return why nothing can be learned from the labels; None if a ranker can learn something.
 
-    Documents have to be told apart within a query, by their labels and by what the measure that is optimised makes of
-    them; for rankers that fit the labels themselves, anywhere in the data. Labels on a cluster are not looked at.
+    Labels must differ within a query, also in the gains of the optimised measure; for rankers that fit the labels
+    themselves, anywhere in the data. Labels on a cluster are not checked.
     """
     if isinstance(data, DistributedDataset) or (data.gains is None and not data.is_judged):
         return None
@@ -192,11 +192,11 @@ def nothing_to_learn(ranker: BaseRanker, data: Dataset | DistributedDataset) -> 
         return f"no label reaches relevant_at={least:g}; the largest is {data.y.max():.3g}"
     if data.y.min() >= least:
         return f"no label is below relevant_at={least:g}; the least is {data.y.min():.3g}"
-    return "no query has two labels that the measure tells apart"
+    return "no query has two labels that the measure distinguishes"
 
 
 def _tells_apart(ranker: BaseRanker, data: Dataset, values: Floats) -> bool:
-    """Tell whether values differ within a query that counts, or anywhere for rankers that fit them."""
+    """Tell whether values differ within a query with positive weight, or anywhere for rankers that fit them."""
     if ranker.fits_labels:
         return bool((values != values[0]).any())
     starts = data.indptr[:-1]
@@ -205,8 +205,8 @@ def _tells_apart(ranker: BaseRanker, data: Dataset, values: Floats) -> bool:
 
 
 def _levels(parameters: Mapping[str, Any], y: Floats) -> list[Floats]:
-    """Return the levels that each measure of a ranker makes of labels; none where gains were given one by one."""
-    if parameters.get("b") is not None:  # gains of labels that were given one by one
+    """Return the levels of labels for each measure of a ranker; empty if gains are given as a table."""
+    if parameters.get("b") is not None:  # gains given as a table
         return []
     given = parameters.get("measures", parameters.get("measure"))
     if given is None and not set(parameters) & set(RULES):
@@ -217,16 +217,16 @@ def _levels(parameters: Mapping[str, Any], y: Floats) -> list[Floats]:
     try:
         rules = make_convention("default", **{name: parameters[name] for name in RULES if name in parameters})
         return [parse_measure(name).levels(y, rules) for name in names]
-    except OptionError:  # which the ranker says in its own words
+    except OptionError:  # the ranker reports this itself
         return []
 
 
-USUAL = "dcg@10"  # is optimised and reported where rows carry gains and nothing else is asked for
+USUAL = "dcg@10"  # optimised and reported by default if rows have gains
 Ranker = TypeVar("Ranker", bound="BaseRanker")
 
 
 def for_gains(ranker: Ranker, data: Any) -> Ranker:
-    """Return the ranker, or where rows carry gains one that optimises and reports dcg@10 unless asked for another."""
+    """Return the ranker, or for rows with gains one that optimises and reports dcg@10 unless another is set."""
     if not isinstance(data, Dataset) or data.gains is None:
         return ranker
     found: Ranker = aimed(clone(ranker), USUAL, data, scored=True)
@@ -236,12 +236,12 @@ def for_gains(ranker: Ranker, data: Any) -> Ranker:
 
 
 def check_gains(ranker: BaseRanker) -> None:
-    """Refuse rows that carry gains where a ranker knows labels only, and name the rankers that take them."""
+    """Raise for rows with gains if a ranker needs labels, and name the rankers that support them."""
     if not ranker.takes_gains:
         able = ", ".join(name for name in RANKERS if takes_gains(name))
         raise InputError(
-            f"{registered_name(ranker)}: expected labels, got row gains (ar.from_clicks), which it has no use for; "
-            f"take one of {able}, or judgements from clicks (ar.judgements)"
+            f"{registered_name(ranker)}: expected labels, got row gains (ar.from_clicks), which it does not support; "
+            f"use one of {able}, or judgements from clicks (ar.judgements)"
         )
     measure = measure_or_none(ranker.scoring if ranker.chooses_by_scoring else ranker._optimised)
     if measure is None:
@@ -252,19 +252,19 @@ def check_gains(ranker: BaseRanker) -> None:
 
 
 def takes_gains(name: str) -> bool:
-    """Tell whether a registered ranker learns from rows that carry gains."""
+    """Tell whether a registered ranker learns from rows with gains."""
     return RANKERS[name].takes == "ranking" and ranker_class(name).takes_gains
 
 
-WILD = 1e6  # ratio of the largest to the smallest range of a feature; the doctor speaks up earlier
+WILD = 1e6  # ratio of the largest to the smallest range of a feature; the doctor warns earlier
 TINY = 1e-6  # the largest range of a feature, below which weights of ordinary size make no difference
-LONG = 1024  # numbers of rows that are looked at as one
+LONG = 1024  # values of rows processed at a time
 
 
 def notes_of_scales(data: Dataset, n_jobs: int | None, penalised: bool = True) -> list[str]:
-    """Return a note where the ranges of features differ wildly, or are all tiny and weights are penalised.
+    """Return a note if the ranges of features differ greatly, or are all tiny and weights are penalised.
 
-    Differences make solvers slow and the fit one-sided; for tiny features the penalty outweighs all there is to learn.
+    Differences make solvers slow and favour features of large scale; for tiny features the penalty outweighs any gain.
     """
     ranges = over_features(data, _range, n_jobs)
     low, high = np.min([one[0] for one in ranges], axis=0), np.max([one[1] for one in ranges], axis=0)
@@ -278,14 +278,15 @@ def notes_of_scales(data: Dataset, n_jobs: int | None, penalised: bool = True) -
     named = [str(number) if names is None else repr(names[number]) for number in (large, small)]
     if penalised and extent[large] < TINY:
         return [
-            f"the features are tiny: none ranges over more than {extent[large]:.3g} (feature {named[0]}), so that the "
-            "penalty on the weights outweighs all that they can gain; normalise='standard' helps"
+            f"the features are tiny: none ranges over more than {extent[large]:.3g} (feature {named[0]}), so the "
+            f"penalty on the weights outweighs any gain; normalise='standard' helps"
         ]
     if not extent[large] > WILD * extent[small]:
         return []
     return [
-        f"the scales of the features differ wildly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
-        f"{named[1]} over {extent[small]:.3g}. A linear fit is slow there and one-sided; normalise='standard' helps"
+        f"the scales of the features differ greatly: feature {named[0]} ranges over {extent[large]:.3g}, feature "
+        f"{named[1]} over {extent[small]:.3g}. A linear fit is then slow and favours features of large scale; "
+        f"normalise='standard' helps"
     ]
 
 
@@ -293,7 +294,7 @@ def _range(X: Any) -> tuple[Floats, Floats]:
     if sparse.issparse(X):
         return X.min(axis=0).toarray()[0], X.max(axis=0).toarray()[0]
     X = np.asarray(X)
-    together = max(1, min(len(X), LONG // X.shape[1]))  # rows as one, as NumPy takes long rows several times faster
+    together = max(1, min(len(X), LONG // X.shape[1]))  # NumPy is several times faster on long rows
     whole = len(X) - len(X) % together
     long = X[:whole].reshape(-1, together * X.shape[1])
     least, most = (reduce(long, axis=0).reshape(together, -1) for reduce in (np.min, np.max))

@@ -1,4 +1,4 @@
-"""What is shown: plots with matplotlib, and the HTML report with everything in one file."""
+"""Plots with matplotlib, and the self-contained HTML report."""
 
 from __future__ import annotations
 

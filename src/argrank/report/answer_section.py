@@ -51,7 +51,7 @@ def answer_section(
     ends: Sequence[str],
     baseline: str | None = None,
 ) -> str:
-    """Return the section as HTML; ``ends`` says which chosen parameters lie at the end of their grid."""
+    """Return the section as HTML; ``ends`` are the chosen parameters at an end of their grid."""
     measure = comparison.measures[0]
     duels = duels_of(comparison, best.name)
     told = [figures(best.name, comparison, intervals, trial, baseline)]
@@ -109,13 +109,13 @@ def _segments(comparison: Comparison, best: str, rival: str) -> str:
             found.append((name, float(known.mean()), len(known)))
     behind = [one for one in found if one[1] < 0]
     if not behind:
-        return f"It is ahead of {escape(rival)}, or level, on every segment."
+        return f"It is at least as good as {escape(rival)} on every segment."
     shown = ", ".join(f"{escape(name)} ({signed(mean)}, {n:,} queries)" for name, mean, n in behind[:MOST_NAMES])
     return f"It is behind {escape(rival)} on these segments: {shown}."
 
 
 def _leaks(data: Dataset, best: System, comparison: Comparison) -> list[str]:
-    """Return a warning where a feature alone does nearly what the best model does."""
+    """Return a warning if a feature alone is nearly as good as the best model."""
     if best.model is None:
         return []
     measure = comparison.measures[0]
@@ -137,7 +137,7 @@ def _next_steps(
     steps = []
     errors, warned = len(diagnosis.of("error")), len(diagnosis.of("warning"))
     if errors:
-        steps.append(f'Mend the data first: <a href="#data">the doctor found {counted(errors, "error", "errors")}</a>.')
+        steps.append(f'Fix the data first: <a href="#data">the doctor found {counted(errors, "error", "errors")}</a>.')
     thin = {name: one.judged_at_10 for name, one in comparison.coverage.items() if one.judged_at_10 < ENOUGH_JUDGED}
     if thin:
         shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in list(thin.items())[:MOST_NAMES])
@@ -172,7 +172,7 @@ def _next_steps(
 
 
 def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel], comparison: Comparison) -> list[str]:
-    """Say what helps where the best is not significantly better: more queries, or the cheaper system."""
+    """Return what helps if the best is not significantly better: more queries, or the cheaper system."""
     found, measure, duel = [], comparison.measures[0], duels[0]
     wanted = abs(duel.difference)
     known = power_of_pair(comparison, measure, best.name, duel.rival, wanted, comparison.level, CHANCE, 0)
@@ -197,6 +197,6 @@ def _when_unsure(systems: Sequence[System], best: System, duels: Sequence[Duel],
 
 
 def _round(n: int) -> int:
-    """Return a number of which two digits matter, rounded up."""
+    """Return a number rounded up to two digits."""
     step = int(10 ** max(len(str(n)) - 2, 0))
     return -(-n // step) * step

@@ -1,4 +1,4 @@
-"""The report's section on a click log: rates by rank, how ranks are seen, and what every system would earn."""
+"""The report's section on a click log: rates by rank, the examination curve, and each system's estimated value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def clicks_section(
 ) -> str:
     """Return the section as HTML; ``features`` are the candidates that scores belong to, None for runs.
 
-    A system whose value the log cannot tell has the refusal in the place of figures.
+    A system whose value cannot be estimated has the reason instead of figures.
     """
     has_own = isinstance(log, Clicks) and log.propensity is not None
     theta = propensities(log) if curve is None and not has_own else curve
@@ -49,7 +49,7 @@ def clicks_section(
 def _value(
     name: str, system: Any, log: Clicks | ClickCounts, measures: list[str], rules: Convention, asked: dict[str, Any]
 ) -> ClickEvaluation | InputError:
-    """Return what a system would earn, or why the log does not tell."""
+    """Return a system's estimated value, or why it cannot be estimated."""
     try:
         return evaluate_on_log({name: system}, log, measures, rules, **asked)[name]
     except InputError as error:

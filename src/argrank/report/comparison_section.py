@@ -40,7 +40,7 @@ def comparison_section(
 ) -> str:
     """Return the section as HTML; ``scores`` and ``data`` as ``ar.evaluate`` takes them, runs and judgements too.
 
-    ``choices`` is what a trial says about how its rankers were chosen.
+    ``choices`` are a trial's sentences on how its rankers were chosen.
     """
     names = [system.name for system in systems]
     curves = [
@@ -123,7 +123,7 @@ def _coverage(comparison: Comparison) -> str:
 
 
 def _matrix(comparison: Comparison, measure: str) -> str:
-    """Return who wins how many queries against whom, the significant ones marked."""
+    """Return the table of wins and losses of every pair, with significant ones marked."""
     against: dict[tuple[str, str], tuple[int, int, bool]] = {}
     for pair in comparison.pairs:
         if pair.measure == measure:
@@ -175,7 +175,7 @@ def _p(value: float) -> str:
 
 
 def segments_section(comparison: Comparison, best: str) -> str:
-    """Return the tabs; nothing where the queries are not in segments."""
+    """Return the tabs; an empty text without segments."""
     if comparison.segment_of is None:
         return ""
     tabs, panels = [], []

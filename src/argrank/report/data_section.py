@@ -1,4 +1,4 @@
-"""The report's last section: what the data is, and what the doctor found in it."""
+"""The report's last section: an overview of the data, and the doctor's findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``argrank explain`` prints of a model: importances, dependence, why the first document is above the second."""
+"""The output of ``argrank explain``: importances, dependence, why the first document is above the second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLEAR = 0.5  # a correlation of values and contributions that counts as a direct
 
 
 class Explained(NamedTuple):
-    """Importances of the features on some data, how scores move with the first of them, and one pair of documents."""
+    """Importances of features on some data, dependence of scores on the first ones, and one pair of documents."""
 
     features: tuple[str, ...]
     shares: Floats
@@ -57,7 +57,7 @@ def explained(
     check_count("top", top)
     shares = importances(model, data)
     if shares is None:
-        raise OptionError("explain: this model does not say what each feature adds; see ar.permutation_importance")
+        raise OptionError("explain: this model has no contributions of features; see ar.permutation_importance")
     order = np.argsort(-shares, kind="stable")[:n_dependences]
     columns = [] if model.needs_queries else [int(i) for i in order if shares[i] > 0]
     number = _query(data, query)

@@ -1,4 +1,4 @@
-"""What the query explorer needs, packed: the best documents of every query, their ranks, and what features add."""
+"""The data of the query explorer: the best documents of every query, their ranks, and contributions of features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from argrank.trials.system import System
 
 DEPTH = 20  # ranks shown of every query
 CHUNK = 256  # queries whose contributions are computed at a time
-MOST_CONTRIBUTIONS = 2_000_000  # numbers embedded to explain scores, of all systems together: about 20 MB
+MOST_CONTRIBUTIONS = 2_000_000  # most numbers embedded to explain scores, for all systems together: about 20 MB
 
 
 def explorer_data(data: Dataset, systems: Sequence[System], best: System, comparison: Comparison) -> dict[str, Any]:
@@ -116,6 +116,6 @@ def _text(value: Any) -> str:
 
 
 def packed(values: Any, dtype: str) -> dict[str, str]:
-    """Return numbers as the page's script unpacks them: the bytes of a little-endian array as base64."""
+    """Return numbers in the form that the page's script unpacks: the bytes of a little-endian array as base64."""
     array = np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<"))
     return {"type": dtype, "base64": base64.b64encode(array.tobytes()).decode("ascii")}

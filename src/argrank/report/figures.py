@@ -1,4 +1,4 @@
-"""The numbers behind the figures, for the page's SVG and for matplotlib alike."""
+"""The numbers behind the figures, for both the page's SVG and matplotlib."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from argrank.trials.bootstrap import WeightIntervals, feature_names
 from argrank.trials.system import System
 
 MOST_WEIGHTS = 20
-MOST_IDLE = 5  # names of features whose weights cannot matter
+MOST_IDLE = 5  # most names shown of features whose weights do not matter
 
 
 def model_section(
@@ -36,7 +36,7 @@ def model_section(
     for system in sorted(systems, key=lambda one: (one.name not in weights, one is not best)):  # the first is open
         state = " open" if not charts else ""
         linear = [model for model, _ in system.models if isinstance(model, LinearModel)]
-        same = len({model.column_names for model in linear}) == 1  # what folds make of texts may differ
+        same = len({model.column_names for model in linear}) == 1  # folds may derive different columns from texts
         if linear and same and len(linear) == len(system.models):
             chart = _weights(data, system.name, linear, weights.get(system.name))
             charts.append(f"<details{state}><summary>Weights of {escape(system.name)}</summary>{chart}</details>")
@@ -57,14 +57,14 @@ def _weights(data: Dataset, name: str, models: Sequence[LinearModel], intervals:
         (shown if _varies(columns, i) else idle).append(i)
     names = models[0].column_names or feature_names(columns)
     low, high = folds.min(axis=0), folds.max(axis=0)
-    words = f"Mean of {len(models)} folds; whiskers: the least and the greatest of them."
+    words = f"Mean of {len(models)} folds; whiskers: minimum and maximum."
     if len(models) == 1:
         words = "Without bootstrap intervals: see ar.bootstrap_weights."
     if intervals is not None:
         low, high = intervals.low, intervals.high
         words = (
-            f"Whiskers: {100 * (1 - intervals.level):g} % intervals, trained {intervals.n_resamples} times on "
-            "resampled queries."
+            f"Whiskers: {100 * (1 - intervals.level):g} % intervals from {intervals.n_resamples} trainings on "
+            f"resampled queries."
         )
     spans = [(float(low[i]), float(high[i])) for i in shown] if intervals is not None or len(models) > 1 else None
     if idle:
@@ -107,7 +107,7 @@ def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:
     return (
         f'<h3 id="conventions">What other tools would report for {escape(system.name)}</h3>'
         "<p>The same ranking, measured by the rules of each convention (ar.why_differs explains them). A convention "
-        "whose gains or grades do not know these labels does not apply.</p>"
+        "whose gains or grades do not include these labels does not apply.</p>"
         f'<div class="scroll"><table><thead><tr><th>convention</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
@@ -116,7 +116,7 @@ def _conventions(data: Dataset, system: System, measures: Sequence[str]) -> str:
 def _under(name: str, data: Dataset, system: System, measure: str) -> str:
     """Return the mean of a measure by a convention's rules, or that they do not apply to these labels."""
     rules = make_convention(name)
-    if isinstance(rules.gain, GainTable):  # the tool silently gives labels it does not know no gain
+    if isinstance(rules.gain, GainTable):  # the tool silently gives unknown labels no gain
         rules = dataclasses.replace(rules, gain=dataclasses.replace(rules.gain, outside=None))
     try:
         found = evaluate(data.to_caller(system.scores), data, measure, convention=rules)
@@ -129,13 +129,13 @@ MOST_FEATURES = 20
 MOST_CHARTS = 6
 CLEAR = 0.5  # a correlation of values and contributions that counts as a direction
 ARROWS = (
-    "↑: a greater value raises the score; ↓: lowers it; ↕: neither throughout, or a text. A share is the mean absolute "
-    "contribution to scores, less the mean of the query, on up to 2,000 documents of this data."
+    "↑: a greater value raises the score; ↓: lowers it; ↕: not monotone, or a text. A share is the mean absolute "
+    "contribution to scores, relative to the mean of the query, on up to 2,000 documents of this data."
 )
 
 
 def features_section(data: Dataset, systems: Sequence[System]) -> str:
-    """Return the importances of every system's features, and for the first system how its scores depend on the top."""
+    """Return the importances of every system's features, and the first system's dependence on the top ones."""
     parts: list[str] = []
     for system in systems:
         shares = _mean_shares(data, system)
@@ -151,7 +151,7 @@ def features_section(data: Dataset, systems: Sequence[System]) -> str:
 
 
 def _mean_shares(data: Dataset, system: System) -> Floats | None:
-    """Return the importances of one model, or their mean over the models of folds; None where they cannot say."""
+    """Return the importances of one model, or their mean over the models of folds; None if they have none."""
     found = [importances(model, data.select(queries)) for model, queries in system.models]
     known = [one for one in found if one is not None]
     return np.mean(known, axis=0) if len(known) == len(found) else None
@@ -176,9 +176,9 @@ def _dependences(data: Dataset, system: System, shares: Floats) -> str:
     order = [int(i) for i in np.argsort(-shares, kind="stable")[:MOST_CHARTS] if shares[i] > 0]
     charts = "".join(f'<div id="feature-{i}">{_drawn(dependence(model, part, i))}</div>' for i in order)
     return (
-        f'<h3 id="dependence">How scores of {escape(system.name)} move with its features</h3>'
-        "<p>The mean score of documents if the feature had this value for all of them, others staying as they are; 0 "
-        f'is the mean as they are.</p><div class="charts">{charts}</div>'
+        f'<h3 id="dependence">How scores of {escape(system.name)} change with its features</h3>'
+        "<p>The mean score of documents if the feature had this value for all of them, with the others unchanged; 0 "
+        f'is the mean of the actual values.</p><div class="charts">{charts}</div>'
     )
 
 

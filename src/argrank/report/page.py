@@ -15,12 +15,12 @@ from argrank.report.svg import escape
 
 #: Headings inside sections that the table of contents shows on wide screens: ``<h3 id="…">…</h3>``.
 _HEADING = re.compile(r'<h3 id="([\w-]+)">(.+?)</h3>')
-#: Characters that mean something to HTML, or end a line in scripts, written so that only JSON understands them.
+#: Characters that are special in HTML, or end a line in scripts, as JSON escapes.
 _UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 class Section(NamedTuple):
-    """A part of the page: its heading, what it holds (HTML), and one line that says what is folded away."""
+    """A part of the page: its heading, its HTML, and a one-line summary shown when it is folded."""
 
     heading: str
     html: str
@@ -80,7 +80,7 @@ def _section(name: str, section: Section, folds: bool) -> str:
 
 
 def explorer_skeleton() -> str:
-    """Return what the script fills: controls, the plot of differences, the list of queries, two rankings, the why."""
+    """Return the elements that the script fills: controls, plot of differences, list of queries, two rankings."""
     return _resource("explorer.html")
 
 

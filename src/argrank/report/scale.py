@@ -1,4 +1,4 @@
-"""Axes of a chart: where a value lies, and which values get a tick."""
+"""Axes of a chart: positions of values, and ticks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Scale:
 
     @classmethod
     def of(cls, values: Iterable[float], start: float, end: float, *, log: bool = False, zero: bool = False) -> Scale:
-        """Return the scale that shows all finite values with a little room, and zero where asked."""
+        """Return the scale that shows all finite values with a margin, and zero if requested."""
         finite = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
         low, high = (min(finite), max(finite)) if finite else (0.0, 1.0) if not log else (1.0, 10.0)
         if log:
@@ -44,7 +44,7 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
     def shows(self, value: float) -> bool:
-        """Tell whether a value has a place on this scale."""
+        """Tell whether a value can be shown on this scale."""
         return math.isfinite(value) and (value > 0 or not self.log)
 
     def ticks(self, about: int = 5) -> list[float]:

@@ -16,7 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 14, 30, 48
 N_COLOURS = 10
 LABEL_STEP = 14  # between the names at the ends of lines
 MOST_LABELS = 16
-FARTHEST, NAME_HEIGHT = 14, 16  # steps that a point's name may be away from it, and the height of a step
+FARTHEST, NAME_HEIGHT = 14, 16  # most steps between a point and its name, and the height of a step
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -56,7 +56,7 @@ def lines(
             continue
         path = " ".join(f"{'L' if i else 'M'}{px:.1f} {py:.1f}" for i, (px, py, _, _) in enumerate(shown))
         drawn = f'<path class="line d{one.colour // N_COLOURS % 3}" d="{path}"><title>{escape(one.name)}</title></path>'
-        drawn += f'<path class="reach" d="{path}"/>'  # wide and unseen: easy to point at
+        drawn += f'<path class="reach" d="{path}"/>'  # wide and invisible: easy to point at
         if len(shown) <= 12:
             drawn += "".join(
                 f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="3.5">'
@@ -80,7 +80,7 @@ def dots(
     x_label: str,
 ) -> str:
     """Draw a dot with an interval for each system, given with its number, one below the other."""
-    width = 420  # beside the text: narrower than other charts, so that its words are not smaller
+    width = 420  # next to the text: narrower than other charts, so that its text is not smaller
     left = min(190.0, 16 + 9 * max(len(cut(name, 20)) for name, _ in names))
     height = 10 + BOTTOM + 26 * len(names)
     ends = [end for interval in intervals for end in interval]
@@ -129,7 +129,7 @@ def bars(
     intervals: Sequence[tuple[float, float]] | None = None,
     of: str = "features",
 ) -> str:
-    """Draw lying bars to both sides of zero, each perhaps with its interval; ``of`` is what they stand for."""
+    """Draw lying bars to both sides of zero, each perhaps with its interval; ``of`` names the values."""
     ends = [end for interval in intervals or () for end in interval]
     names_width = min(210, 20 + 7 * max((len(name) for name in names), default=0))
     height = 10 + BOTTOM + 24 * len(names)
@@ -168,7 +168,7 @@ def points(
     taken = [(px - 6, py - 8, px + 6, py + 8) for px, py, *_ in shown]
     for px, py, name, a, b in shown:
         text, words = cut(name, 16), f"{name}: {tick_text(a)}, {tick_text(b)}"
-        where, anchor, box = _free_place(px, py, 8.5 * len(text), taken)  # room for the letters of a phone
+        where, anchor, box = _free_place(px, py, 8.5 * len(text), taken)  # space for larger text on phones
         taken.append(box)
         number = list(names).index(name)
         leader = ""
@@ -236,7 +236,7 @@ def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
 
 
 def _apart(wanted: Sequence[float]) -> list[float]:
-    """Return heights near those wanted, in their order, at which names do not cover each other."""
+    """Return heights near the given ones, in their order, at which names do not overlap."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     places = [0.0] * len(wanted)
     lowest = -math.inf
@@ -249,7 +249,7 @@ def _apart(wanted: Sequence[float]) -> list[float]:
 
 
 def _free_place(px: float, py: float, width: float, taken: list[Box]) -> tuple[tuple[float, float], str, Box]:
-    """Return where a point's name goes: beside, above or below it, or farther, the first where it covers nothing."""
+    """Return the position of a point's name: beside, above or below it, or farther, the first without overlap."""
     choices: list[tuple[tuple[float, float], str, Box]] = [
         ((px + 10, py + 4), "start", (px + 9, py - 8, px + 10 + width, py + 7)),
         ((px - 10, py + 4), "end", (px - 10 - width, py - 8, px - 9, py + 7)),
@@ -269,5 +269,5 @@ def _free_place(px: float, py: float, width: float, taken: list[Box]) -> tuple[t
 
 
 def cut(text: str, length: int) -> str:
-    """Return a text, or its beginning with three dots where it is longer."""
+    """Return a text, shortened with three dots if it is too long."""
     return text if len(text) <= length else text[: length - 1] + "…"

@@ -25,7 +25,7 @@ COLUMNS = {
 def training_section(
     systems: Sequence[System], paths: Mapping[str, Path], chosen_by: str = "measure", ends: Sequence[str] = ()
 ) -> str:
-    """Return the section as HTML; empty where nothing was recorded. ``chosen_by`` is the measure that chose C."""
+    """Return the section as HTML; empty if nothing was recorded. ``chosen_by`` is the measure that chose C."""
     charts = _validated_chart(systems, chosen_by) + "".join(_trace_chart(systems, column) for column in COLUMNS)
     legend = svg.legend([system.name for system in systems]) if charts else ""
     curves = f'{legend}<div class="charts">{charts}</div>' if charts else ""
@@ -38,7 +38,7 @@ def training_section(
 
 
 def _stays(systems: Sequence[System]) -> list[str]:
-    """Say whose model is that of another method, or near it; of several folds the notes of the trial say it."""
+    """Return which models are those of another method, or near it; for several folds the trial's notes say it."""
     found = {system.name: Stayed.of(system.model.training) for system in systems if system.model is not None}
     return [f"{name} {stayed}." for name, stayed in found.items() if stayed is not None]
 
@@ -60,7 +60,7 @@ def _trace_chart(systems: Sequence[System], column: str) -> str:
 
 
 def ends_of_grids(trial: Trial | None) -> list[str]:
-    """Say where a chosen value is the first or the last of those tried, so that better ones may lie beyond."""
+    """Return which chosen values are the first or last of those tried, so that better ones may lie beyond."""
     found: dict[tuple[str, str, str, str], int] = {}
     for name, runs in {} if trial is None else trial.folds.items():
         for run in runs:

@@ -18,7 +18,7 @@ Intervals = Mapping[str, Mapping[str, tuple[float, float]]]  # measure -> system
 
 
 class Badge(Enum):
-    """What the comparison has shown; the values are classes of the style sheet."""
+    """The result of the comparison; the values are CSS classes."""
 
     BETTER = "up"
     NOT_SHOWN = "even"
@@ -72,7 +72,7 @@ def beaten_by(duels: Sequence[Duel], trial: Trial | None) -> Duel | None:
 
 
 class Headline(NamedTuple):
-    """What was shown, in a few words and in one sentence without statistics; plain text."""
+    """The result in a few words, and in one sentence without statistics; plain text."""
 
     badge: Badge | None
     words: str
@@ -82,7 +82,7 @@ class Headline(NamedTuple):
 def headline(
     best: str, duels: Sequence[Duel], comparison: Comparison, baseline: str | None, better: Duel | None
 ) -> Headline:
-    """Return what was shown of the best system: against the baseline, else against the strongest of the others."""
+    """Return the result for the best system: against the baseline, else against the strongest of the others."""
     measure = comparison.measures[0]
     if not duels:
         n = counted(len(comparison.query_ids), "query", "queries")

@@ -1,4 +1,4 @@
-"""Why one document stands above another: what every feature adds to the difference of their scores."""
+"""Why one document ranks above another: every feature's contribution to the difference of their scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, eq=False)
 class Why:
-    """What every feature adds to ``score of a - score of b``; made by ``ar.why_above``.
+    """Every feature's contribution to ``score of a - score of b``; the result of ``ar.why_above``.
 
     ``contributions`` is in the order of the features and sums to ``difference``.
     """
@@ -40,7 +40,7 @@ class Why:
         return [(self.features[i], float(self.contributions[i])) for i in order if self.contributions[i] != 0]
 
     def _rows(self) -> list[tuple[str, float]]:
-        """The largest contributions, what all others add, and the sum."""
+        """The largest contributions, the sum of the others, and the total."""
         top = self.largest
         rest = sum(value for _, value in top[SHOWN:])
         more = [(f"{len(top) - SHOWN} more features", rest)] if len(top) > SHOWN else []
@@ -67,7 +67,7 @@ class Why:
 
 
 def _bar(share: float) -> str:
-    """Return a bar as HTML, blue for what speaks for the first document, orange for the second."""
+    """Return a bar as HTML, blue for contributions in favour of the first document, orange for the second."""
     colour, width = ("#0b5cad" if share > 0 else "#b8530a"), round(120 * abs(share))
     return f"<span style='display:inline-block;height:.8em;width:{width}px;background:{colour}'></span>"
 
@@ -79,10 +79,10 @@ def why_above(ranker: BaseRanker | Model, data: Dataset, a: CountFromZero, b: Co
     Parameters
     ----------
     ranker : fitted ranker or model
-        Whose model can tell what each feature adds: linear models, trees and their sums do.
+        With a model that has contributions of features: linear models, trees and their sums.
     data : Dataset
     a, b : int
-        Two rows of the same query, as the caller numbers them.
+        Two of the caller's row numbers, of the same query.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def why_above(ranker: BaseRanker | Model, data: Dataset, a: CountFromZero, b: Co
     part = data.select([query])
     found = model.explain(part)
     if found is None:
-        raise OptionError(f"why_above: {type(model).__name__} cannot tell what each feature adds")
+        raise OptionError(f"why_above: {type(model).__name__} has no contributions of features")
     first, second = rows - data.indptr[query]
     matrix = found.toarray() if sparse.issparse(found) else found
     contributions = np.asarray(matrix[first] - matrix[second], np.float64)

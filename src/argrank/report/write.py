@@ -63,35 +63,35 @@ def write_report(
 ) -> Path:
     """Write one HTML file about the data and the systems that rank it; it needs no network and no server.
 
-    It begins with the answer: the best system (by validation, where a trial is given), by how much, on which queries,
+    It begins with the answer: the best system (by validation, if a trial is given), by how much, on which queries,
     whether that is significant, and what to do next. Then come the comparison with intervals and tests, every query
-    with two systems' rankings side by side and why one document stands above another, training curves, weights, the
-    data and the doctor's findings.
+    with two systems' rankings side by side and why one document ranks above another, training curves, weights, the data
+    and the doctor's findings.
 
     Parameters
     ----------
     path : str or Path
     data : Dataset, what ``ar.benchmark`` or ``ar.cross_validate`` returned, or judgements
-        Judged data on which the systems are compared. A trial brings its data, systems, measures and convention. With
+        Judged data on which the systems are compared. A trial includes its data, systems, measures and convention. With
         judgements alone (qrels in any form of ``ar.evaluate``) the systems must be runs.
     systems : dict of name -> scores, run, model or fitted ranker
-        Scores are one per row, in the caller's order. Models explain their scores, rankers bring training curves.
+        Scores are one per row, in the caller's order. Models are explained; rankers also have training curves.
     measures, convention, by
         As in ``ar.evaluate``; the first measure decides which system is best. ``by`` adds segments.
     baseline : str, optional
-        What ranks today: the name of a system, or of a feature of the data, which is then a system, too. The report
-        begins with what the best of the others gains over it.
+        What ranks today: the name of a system, or of a feature of the data, which then is also a system. The report
+        begins with the gain of the best of the others over it.
     diagnosis : Diagnosis, optional
-        What ``ar.doctor`` found, by default on ``data``, in the features that the models use.
+        The result of ``ar.doctor``, by default on ``data`` and the features that the models use.
     seconds : dict of name -> float, optional
-        Training times, where the rankers do not know them.
+        Training times, if the rankers do not have them.
     paths : dict of name -> Path, optional
-        What ``ar.regularisation_path`` returned.
+        Results of ``ar.regularisation_path``.
     weights : dict of name -> WeightIntervals, optional
-        What ``ar.bootstrap_weights`` returned.
+        Results of ``ar.bootstrap_weights``.
     clicks : Clicks, optional
-        A click log of the same queries and documents: the report then has a section with its rates by rank, the curve
-        of examination, and what every system would earn a session.
+        A click log of the same queries and documents: the report then has a section with its rates by rank, the
+        examination curve, and every system's estimated value per session.
     propensities : Propensities, optional
         How much each rank is seen; by default it is estimated from the log.
 
@@ -108,7 +108,7 @@ def write_report(
     trial: Trial | None = None
     if isinstance(data, Trial):
         if systems is not None:
-            raise InputError("systems: expected none beside a trial, which brings its own")
+            raise InputError("systems: expected none with a trial, which has its own")
         trial = data
         data, systems, measures, convention = trial.data, trial.systems, list(trial.measures), trial.convention
         diagnosis = trial.diagnosis if diagnosis is None else diagnosis
@@ -125,7 +125,7 @@ def write_report(
     if clicks is not None:
         sections = _with_clicks(sections, judged, clicks, propensities, convention)
     elif propensities is not None:
-        raise OptionError("propensities: expected a click log beside them (clicks=), got none")
+        raise OptionError("propensities: expected a click log with them (clicks=), got none")
     known = judged.systems
     subtitle = f"{counted(len(known), 'system', 'systems')} on {judged.size}; convention {comparison.convention}"
     html = page(title, subtitle, sections, explorer_data(judged.data, known, subject.best, comparison))
@@ -145,12 +145,12 @@ class _Judged(NamedTuple):
 
     @property
     def size(self) -> str:
-        """How much data there is, in words."""
+        """The size of the data, as text."""
         queries = counted(self.data.n_queries, "query", "queries")
         return f"{queries}, {counted(self.data.n_documents, 'document', 'documents')}"
 
     def doctor(self) -> Diagnosis:
-        """Look at the features that the models use; of features that are the runs' scores, only at the labels."""
+        """Check the features that the models use; for runs, whose features are scores, only the labels."""
         if self.source is self.data:
             return doctor(_used(self.data, self.systems))
         return doctor(self.data.with_features(np.arange(self.data.n_documents)[:, None]))
@@ -168,7 +168,7 @@ class _Subject(NamedTuple):
 
 
 def _judged(data: Any, given: Mapping[str, Any], seconds: Mapping[str, float], baseline: str | None) -> _Judged:
-    """Bring data and systems together; runs are joined with the judgements, and a baseline is a feature's scores."""
+    """Combine data and systems; runs are joined with the judgements, and a baseline may be a feature."""
     source = judged_source(data, given)
     if baseline is not None and baseline not in given:
         given = {**given, baseline: feature_scores(source, baseline, "baseline")}
@@ -184,7 +184,7 @@ def _judged(data: Any, given: Mapping[str, Any], seconds: Mapping[str, float], b
 
 
 def _used(data: Dataset, systems: Iterable[System]) -> Dataset:
-    """Return the data with the features that a model of the systems knows by name; with all where there is none."""
+    """Return the data with the features that the systems' models use by name; with all if there is no model."""
     models = [model for system in systems for model, _ in system.models]
     known = {name for model in models for name in model.feature_names or ()}
     if not models or any(model.feature_names is None for model in models) or data.feature_names is None:
@@ -205,7 +205,7 @@ def _compared(judged: _Judged, asked: list[Any], convention: str | Convention, b
 
 
 def _best(known: list[System], comparison: Comparison, trial: Trial | None, baseline: str | None) -> System:
-    """Return the best system beside the baseline: by validation, where a trial tells it, else by the first measure."""
+    """Return the best system other than the baseline: by a trial's validation, else by the first measure."""
     if trial is not None and trial.best is not None:
         return next(system for system in known if system.name == trial.best)
     first = comparison.measures[0]

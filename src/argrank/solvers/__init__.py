@@ -1,8 +1,8 @@
-"""How a risk is minimised: ``R(w) / C + risk(w)``. Solvers know the risk protocol and never a measure.
+"""Solvers, which minimise ``R(w) / C + risk(w)``. They use the risk protocol and never a measure.
 
-R is |w|² / 2 or |w|₁, around a centre, in units and within limits where asked; the risk always is a mean. To add a
-solver: a file with a function ``(problem, **options) -> Result`` and a line in ``SOLVERS``. What it declares there
-decides for which problems it can be chosen, and the contract tests check what it proves.
+R is |w|² / 2 or |w|₁, optionally around a centre, in units and within limits; the risk is always a mean. To add a
+solver: a file with a function ``(problem, **options) -> Result`` and a line in ``SOLVERS``. Its declaration there
+decides for which problems it can be chosen, and what the contract tests check.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ __all__ = [
     "register_solver", "usable",
 ]  # fmt: skip
 
-#: What a risk can offer, by the name of its flag, as people say it.
+#: Properties of a risk, by the name of the flag, as text for messages.
 OFFERS = {
     "convex": "a convex objective",
     "smooth": "a smooth objective",
     "second_order": "an objective with second derivatives",
-    "per_query": "an objective that can be asked query by query (on a cluster none can)",
+    "per_query": "an objective that can be evaluated query by query (not on a cluster)",
     "difference": "a difference of two convex objectives",
 }
 
 
 class Solver(NamedTuple):
-    """A line of the registry."""
+    """An entry of the registry."""
 
     home: str | Callable[..., Result]  # the function, or its module and name, ".module" below argrank.solvers
     needs: tuple[str, ...] = ()  # flags that the risk must have
-    takes: tuple[str, ...] = ("l2",)  # of "l2", "l1", "limits": what the regulariser may be
+    takes: tuple[str, ...] = ("l2",)  # of "l2", "l1", "limits": supported regularisers
     proves: bool = False  # whether it gives a proven gap
     tol: float = 1e-3  # its default
-    options: tuple[str, ...] = ()  # of its function, beside the problem
+    options: tuple[str, ...] = ()  # keyword arguments of its function
 
     @property
     def run(self) -> Callable[..., Result]:
@@ -52,11 +52,11 @@ class Solver(NamedTuple):
         return function
 
     def lacks(self, risk: Risk) -> list[str]:
-        """Return the flags that a risk would have to have."""
+        """Return the required flags that a risk lacks."""
         return [flag for flag in self.needs if not getattr(risk, flag)]
 
     def refuses(self, regulariser: Regulariser) -> str:
-        """Return the option of a regulariser that it cannot do; an empty word where it can do all."""
+        """Return the option of a regulariser that it does not support; an empty string if it supports all."""
         if regulariser.name not in self.takes:
             return f"penalty={regulariser.name!r}"
         return "" if regulariser.is_free or "limits" in self.takes else "signs"
@@ -100,7 +100,7 @@ def register_solver(
     tol: float = 1e-3,
     options: tuple[str, ...] = (),
 ) -> None:
-    """Add a solver of your own, which every linear ranker then takes as ``solver=name``.
+    """Register your own solver, which every linear ranker then accepts as ``solver=name``.
 
     Parameters
     ----------
@@ -109,15 +109,15 @@ def register_solver(
     run : callable(problem, **options) -> Result
         Minimises ``problem.regulariser.value(w) / problem.C + problem.risk(w)``; see ``argrank.solvers.problem``.
     needs : tuple of str
-        Of "convex", "smooth", "second_order", "per_query", "difference": what the risk must have.
+        Required properties of the risk: of "convex", "smooth", "second_order", "per_query", "difference".
     takes : tuple of str
-        Of "l2", "l1", "limits": what the regulariser may be.
+        Supported regularisers: of "l2", "l1", "limits".
     proves : bool
         Whether the gap in its result is proven.
     tol : float
         The default of ``tol``.
     options : tuple of str
-        Names of what the function takes beside the problem; rankers that have a parameter of such a name hand it over.
+        Names of the function's keyword arguments; rankers pass their parameters of these names.
     """
     if not callable(run):
         raise OptionError(f"solver {name!r}: expected a function of a problem, got {shown(run)}")
@@ -130,10 +130,10 @@ def register_solver(
 
 
 def choose(risk: Risk, regulariser: Regulariser) -> str:
-    """Return the solver that "auto" stands for.
+    """Return the solver that "auto" chooses.
 
-    Newton where there is a Hessian, L-BFGS where the risk is smooth. For convex risks with kinks it is the bundle
-    method, which hands over to cutting planes after 100 passes; L1 and limits stay with the bundle method.
+    Newton if there is a Hessian, L-BFGS if the risk is smooth. For convex risks with kinks it is the bundle method,
+    which switches to cutting planes after 100 passes, except with L1 or limits.
     """
     if risk.difference:
         return "convex-steps"
@@ -167,7 +167,7 @@ def minimise(
     risk : Risk
         A mean loss as a function of the weights, see ``argrank.engines.make_risk``.
     solver : str
-        A name of ``SOLVERS``, or "auto" for what ``choose`` says.
+        A name of ``SOLVERS``, or "auto" for the one of ``choose``.
     C : float
         Weight of the risk against the regulariser.
     regulariser : Regulariser, optional
@@ -184,7 +184,7 @@ def minimise(
     random_state : int, optional
         Seed of solvers that draw.
     keeper : Keeper, optional
-        Who keeps the solver's states, so that it can go on after its process has ended; see ``problem``.
+        Stores the solver's states, so that it can continue after its process has ended; see ``problem``.
     own
         Options of the solver, such as ``n_starts`` or ``batch_size``.
     """
@@ -202,19 +202,19 @@ def minimise(
 
 
 def _check_fit(name: str, problem: Problem) -> None:
-    """Raise unless the solver of a name can do a problem; the message names the solvers that can."""
+    """Raise unless a solver supports a problem; the message names the solvers that do."""
     if name not in SOLVERS:
         raise unknown_name("solver", name, {*SOLVERS, "auto"})
     option, lacking = SOLVERS[name].refuses(problem.regulariser), SOLVERS[name].lacks(problem.risk)
     if option:
-        raise OptionError(f"{option}: expected solver={_able(problem)}, got {name!r}, which cannot do it")
+        raise OptionError(f"{option}: expected solver={_able(problem)}, got {name!r}, which does not support it")
     if lacking:
         needed = " and ".join(OFFERS[flag] for flag in lacking)
         raise OptionError(f"solver: {name!r} needs {needed}; expected {_able(problem)} here")
 
 
 def _able(problem: Problem) -> str:
-    """Return the names of the solvers that can do a problem."""
+    """Return the names of the solvers that support a problem."""
     able = [
         repr(name)
         for name, solver in SOLVERS.items()
@@ -224,7 +224,7 @@ def _able(problem: Problem) -> str:
 
 
 def _check_options(name: str, given: Iterable[str]) -> None:
-    """Raise where a solver does not have an option; the message says whose it is, or what may be meant."""
+    """Raise if a solver does not have an option; the message names the solvers that do, or a similar option."""
     for option in given:
         owners = [repr(one) for one, solver in SOLVERS.items() if option in solver.options]
         if not owners:
@@ -236,7 +236,7 @@ def _check_options(name: str, given: Iterable[str]) -> None:
 
 
 def usable(solver: str, risk: Risk, regulariser: Regulariser, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a ranker's parameters that are options of the solver which it takes."""
+    """Return those of a ranker's parameters that are options of its solver."""
     name = choose(risk, regulariser) if solver == "auto" else solver
     options = SOLVERS[name].options if name in SOLVERS else ()
     return {option: value for option, value in given.items() if option in options}

@@ -1,11 +1,11 @@
-"""The dual of all queries at once: the planes that they know are weighed together.
+"""The dual of all queries at once: the weights of all known planes are optimised together.
 
     maximise  offsets · a - C |gradients' a|² / 2   over  a >= 0, the weights of each query adding up to its share
 
-Going query by query is the cheaper way to most optima on wide data, but creeps where the queries pull at the same few
-features and C is large: each undoes what the last one did. This is an interior-point method (Mehrotra's predictor and
-corrector) on the whole problem. A step costs a Cholesky factor of features x features and products with the planes, but
-no pass over the data. Whatever it returns is feasible, so its value is a true lower bound of the primal.
+Going query by query is cheaper on wide data, but slow if the queries share a few features and C is large: each undoes
+what the last one did. This is an interior-point method (Mehrotra's predictor and corrector) on the whole problem. A
+step costs a Cholesky factor of features x features and products with the planes, but no pass over the data. Its result
+is always feasible, so its value is a true lower bound of the primal.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from argrank._blas import single_threaded_blas
 from argrank._types import Floats, Integers
 
-FEW_FEATURES = 64  # up to here a step costs next to nothing
+FEW_FEATURES = 64  # up to here a step costs almost nothing
 MOST_FEATURES = 500  # with more of them the systems cost more than they save
 PATIENCE = 40  # passes query by query before that: most problems need fewer, and each is several times cheaper
 MOST_STEPS = 40
 BACK_OFF = 0.995  # share of the way to where the first weight or slack would be 0
-UNUSED = 1e-9  # a weight below this part of its query's share is only the distance that the method keeps from 0
+UNUSED = 1e-9  # a weight below this part of its query's share is only the method's distance from 0
 
 
 def helps(n_features: int, n_passes: int) -> bool:
-    """Return whether it is time, after this many passes query by query, to weigh the planes of all queries together."""
+    """Return whether to optimise the planes of all queries together after this many passes query by query."""
     return n_features <= (MOST_FEATURES if n_passes >= PATIENCE else FEW_FEATURES)
 
 
@@ -55,13 +55,13 @@ class QueryPlanes:
 
 
 def state_of(queries: Sequence[QueryPlanes]) -> dict[str, list[Floats]]:
-    """Return all there is to know of the planes of all queries; steps may change weights in place."""
+    """Return a copy of the planes of all queries; steps may change weights in place."""
     kept: dict[str, list[Floats]] = {name: [getattr(one, name) for one in queries] for name in queries[0].kept}
     return kept | {"weights": [weights.copy() for weights in kept["weights"]]}
 
 
 def restore(queries: Sequence[QueryPlanes], state: Mapping[str, Any]) -> None:
-    """Go on from a state."""
+    """Restore a state."""
     for name in queries[0].kept:
         for planes, values in zip(queries, state[name], strict=True):
             setattr(planes, name, values)
@@ -70,7 +70,7 @@ def restore(queries: Sequence[QueryPlanes], state: Mapping[str, Any]) -> None:
 def reweigh(queries: Sequence[QueryPlanes], C: float, tolerance: float) -> None:
     """Set the weights of all queries to ones whose dual value is at most ``tolerance`` below the greatest.
 
-    Weights that are better than what the steps find are left as they are.
+    Weights that are already better are kept.
     """
     queries = [planes for planes in queries if planes.weights.any()]
     if not queries:
@@ -153,6 +153,6 @@ class _Newton:
 
 
 def _room(values: Floats, change: Floats) -> float:
-    """Return how far a step may go, at most 1, before a value reaches 0."""
+    """Return the largest step, at most 1, before a value reaches 0."""
     falls = change < 0
     return min(1.0, float((-values[falls] / change[falls]).min(initial=1.0)))

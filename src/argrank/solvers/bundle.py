@@ -1,15 +1,15 @@
 """Bundle method (one-slack cutting planes, BMRM) with a line search on scores, for convex risks of at least 0.
 
-Minimises ``F(w) = |w|² / (2C) + risk(w)``, with limits on the weights where asked. Every evaluation gives a plane below
+Minimises ``F(w) = |w|² / (2C) + risk(w)``, optionally with limits on the weights. Every evaluation gives a plane below
 the risk; the minimum over the planes is a quadratic problem whose dual value bounds F from below. Plain BMRM moves to
 that minimiser; here, as in OCAS (Franc & Sonnenburg 2008), the best point so far is improved by a line search towards
 it, which costs no pass over the features, and the next plane is taken near the best point. With ``|w|₁ / C`` instead of
 the squares the next point is chosen differently, see ``level``.
 
-By ``python -m benchmarks solvers`` it leads nearly everywhere, by up to 40 times, and by more the more queries there
-are. Where a few queries pull hard against each other (reciprocal rank on the first map, alone or in a combination) it
-may be many times slower than cutting planes with a slack per query. The slow cases cannot be predicted, so
-``then_planes`` switches after 100 passes, or two per feature.
+In ``python -m benchmarks solvers`` it is fastest nearly everywhere, by up to 40 times, and by more with more queries.
+If a few queries conflict strongly (reciprocal rank on the first map, alone or in a combination) it may be many times
+slower than cutting planes with a slack per query. The slow cases cannot be predicted, so ``then_planes`` switches after
+100 passes, or two per feature.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ TOWARDS = 0.1  # the next plane is taken this share of the way from the best poi
 MOST_STEPS = 10  # oracle calls in a line search
 FLAT = 0.05  # a derivative this small, relative to the first, ends a line search
 LITTLE = 0.03  # so does a bracket that cannot gain more than this share of the gap
-PATIENCE = 100  # passes of the bundle method; where it does well it seldom needs more, also at C = 10,000
-PER_FEATURE = 2  # or this many per feature: where scales differ wildly it needs about one plane for each
+PATIENCE = 100  # passes of the bundle method; it seldom needs more when it works well, even at C = 10,000
+PER_FEATURE = 2  # or this many per feature: with very different scales it needs about one plane for each
 MOST_CELLS = 50_000  # queries times features: on larger data a pass query by query costs more than many of the bundle's
 
 
 def minimise(problem: Problem, planes: SquaredPlanes | None = None) -> Result:
     """Minimise ``R(w) / C + risk(w)``, for risks of at least 0, until the gap is ``tol`` times the objective.
 
-    ``planes`` are some that are known to lie below the risk; those of this solve are added to them.
+    ``planes`` are known to lie below the risk; those of this solve are added to them.
     """
     if problem.regulariser.name == "l1":
         return level.minimise(problem)
@@ -80,7 +80,7 @@ def minimise(problem: Problem, planes: SquaredPlanes | None = None) -> Result:
 
 
 def then_planes(problem: Problem) -> Result:
-    """Minimise ``|w|² / (2C) + risk(w)`` as ``minimise`` does, and where that takes long by cutting planes."""
+    """Minimise ``|w|² / (2C) + risk(w)`` as ``minimise`` does, and if that takes long by cutting planes."""
     risk, meter, callback = problem.risk, Meter(problem), problem.callback
     small = risk.n_queries * risk.n_features <= MOST_CELLS and risk.n_features <= block_qp.MOST_FEATURES
     if not small:
@@ -91,7 +91,7 @@ def then_planes(problem: Problem) -> Result:
         keeper = Nested(problem.keeper, {}, found and found["inner"])
         first = minimise(replace(problem, max_iter=patience, keeper=keeper))
         found = None
-    else:  # the first part was done before
+    else:  # the first part was finished before
         first = Result(**found["outer"]["first"])
         meter.restore(found["outer"]["meter"])
     left = problem.max_iter - round(first.n_passes)
@@ -99,7 +99,7 @@ def then_planes(problem: Problem) -> Result:
         return first
 
     def tell(w: Floats, facts: Mapping[str, float]) -> bool:
-        """Tell the caller of the better weights, the greater bound and all passes."""
+        """Report the better weights, the greater bound and all passes to the caller."""
         bound, objective = max(facts["lower_bound"], first.lower_bound), facts["objective"]
         if first.objective < objective:
             w, objective = first.w, first.objective
@@ -121,7 +121,7 @@ def _line_search(problem: Problem, here: Point, along: Floats, along_scores: Sco
     """Return the best point seen while looking for the root of the derivative along a direction.
 
     The derivative (of whichever subgradient the oracle gives) does not fall with the step, so the root is bracketed
-    and found by false position, with bisection where that creeps, until the bracket holds ``little`` to gain.
+    and found by false position, with bisection if that is slow, until the bracket can gain at most ``little``.
     """
 
     def derivative(point: Point) -> float:

@@ -1,17 +1,17 @@
-"""Successive convex approximation (CCCP, DC programming) for a difference of two convex risks, and descents beside it.
+"""Successive convex approximation (CCCP, DC programming) for a difference of two convex risks, and further descents.
 
 Minimises ``F(w) = R(w) / C + convex(w) - subtracted(w)``, where the difference is never negative (a tight bound). At
-the current weights the subtracted risk is replaced by its tangent, which lies below it: what is left is convex, lies
-above F and touches it, so minimising it lowers F or leaves it. Repeated until F stops falling. Successive
-approximations differ by a linear function, so the bundle method's planes of one serve the next.
+the current weights the subtracted risk is replaced by its tangent, which lies below it: the result is convex, lies
+above F and touches it, so minimising it never increases F. Repeated until F stops falling. Successive approximations
+differ by a linear function, so the bundle method's planes of one serve the next.
 
-With the usual ``tol`` of 1e-3 that is all. Whoever asks for less wants a minimum. Where documents tie, the subtracted
-risk has many tangents, and steps with one of them may come to rest where F falls along another; so, without limits,
-L-BFGS then descends on F itself, and the steps go on from there until both together gain no more than ``tol``. On small
-problems there are further starts, a random way off the best weights so far: near enough to cross a tie, or far enough
-to reach another minimum. None of this is done by default: on validation parts of OHSUMED and MQ2008 one descent after
-the steps lowered F by 1.3 % and NDCG@10 by .005 (standard error .002 if the 37 fits, which share folds, were
-independent). What further starts do to rankings was not measured.
+With the default ``tol`` of 1e-3 that is all. A smaller ``tol`` requests a local minimum. If documents tie, the
+subtracted risk has many tangents, and steps with one of them may stop where F falls along another; so, without limits,
+L-BFGS then descends on F itself, and the steps continue from there until both together gain at most ``tol``. On small
+problems there are further starts at random distances from the best weights so far: near enough to cross a tie, or far
+enough to reach another minimum. None of this is done by default: on validation parts of OHSUMED and MQ2008 one descent
+after the steps lowered F by 1.3 % and NDCG@10 by .005 (standard error .002 if the 37 fits, which share folds, were
+independent). The effect of further starts on rankings was not measured.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from argrank.solvers.problem import (
     restore_random,
 )
 
-USUAL = 1e-3  # a ``tol`` below asks for a minimum; so closely is an approximation solved that may lead to none
+USUAL = 1e-3  # a smaller ``tol`` requests a local minimum; also the tolerance of other approximations
 FEW_WEIGHTS = 200  # queries times features up to which there are further starts
 #: Number of further starts there, and the powers of ten between which they lie off, in units of the spread of the best
 #: scores: first within reach of another minimum, then of another tangent, which gains little and is solved closely.
@@ -75,7 +75,7 @@ class _Majorant(Wrapped):
 def minimise(problem: Problem) -> Result:
     """Minimise the difference; ends at a point that no convex approximation improves by more than ``tol``.
 
-    With a ``tol`` below 1e-3 L-BFGS on F does not either, where there are no limits. The result's objective is F and
+    With a ``tol`` below 1e-3 and no limits, L-BFGS on F does not improve it either. The result's objective is F and
     never rises from step to step. Its gap is that of a convex approximation: F is not convex, and nothing is proven
     about other minima.
     """
@@ -125,7 +125,7 @@ def minimise(problem: Problem) -> Result:
             elif before - objective > max(problem.tol * abs(objective), objective - best.objective):
                 polished = False
             elif descends and not polished and objective == best.objective:
-                # its states are not kept: a fit that goes on from the step before comes here again
+                # its states are not stored: a resumed fit repeats this from the step before
                 left = problem.max_iter - int(meter.n_passes)
                 descent = l_bfgs.minimise(replace(whole, max_iter=left, start=w))
                 best.look(descent.w)

@@ -1,11 +1,11 @@
 """Cutting planes with a slack per query and dual coordinate ascent, as in LaRank (Bordes et al. 2007).
 
 Minimises ``F(w) = |w|² / (2C) + risk(w)`` for convex risks of at least 0. Every query keeps a working set of planes
-below its loss. A pass asks every query for its most violated plane, in random order, and solves the query's own small
-problem exactly while the others are held; between passes the known planes are gone over again in the same way, without
-asking. This is LaRank, the solver of the KDD 2008 paper's experiments, and creeps where C is large. On few features,
-and on more where it is not done after some passes, the known planes of all queries are weighed together instead, and a
-pass asks at the weights of that.
+below its loss. A pass computes every query's most violated plane, in random order, and solves the query's own small
+problem exactly while the others are fixed; between passes the known planes are revisited in the same way, without the
+oracle. This is LaRank, the solver of the KDD 2008 paper's experiments, and slow if C is large. With few features, or if
+it has not converged after some passes, the weights of all queries' known planes are optimised together instead, and a
+pass starts from the resulting weights.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _WorkingSet(block_qp.QueryPlanes):
         self.gram = self.gradients @ self.gradients.T
 
     def forget_unused(self) -> None:
-        """Make room: planes without weight come back if they are needed."""
+        """Drop planes without weight; they are found again if they are needed."""
         used = self.weights > 0
         used[0] = True
         if not used.all():
@@ -59,7 +59,7 @@ class _WorkingSet(block_qp.QueryPlanes):
 def minimise(problem: Problem) -> Result:
     """Minimise ``|w|² / (2C) + risk(w)`` until the gap is at most ``tol`` times the objective.
 
-    A start cannot be used: it has no dual to go with it.
+    A start cannot be used: it has no corresponding dual point.
     """
     risk, C = problem.risk, problem.C
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)

@@ -1,8 +1,8 @@
-"""Gradient descent with momentum and fixed steps, for forces that are the gradient of no function.
+"""Gradient descent with momentum and fixed steps, for forces that are not the gradient of a function.
 
-Follows ``w / C + force(w)``. There is no line search and nothing is proven: the result is where it stands after
-``max_iter`` passes. The shrinking ``w / C`` is taken at the end of a step (a proximal step): taken at its beginning, it
-would swing ever further along features of tiny spread, for which steps are huge.
+Follows ``w / C + force(w)``. There is no line search and no bound: the result is the point after ``max_iter`` passes.
+The shrinking ``w / C`` is taken at the end of a step (a proximal step): at the beginning, it would diverge along
+features of tiny spread, for which steps are huge.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOMENTUM = 0.9
 def descend(problem: Problem, learning_rate: float = 0.1, scales: Floats | None = None) -> Result:
     """Take ``max_iter`` steps of one pass each.
 
-    ``scales`` (the spread of every feature) makes the descent that of features divided by them; 0 rests a weight.
+    ``scales`` (the spread of every feature) makes the descent that of features divided by them; 0 keeps a weight fixed.
     """
     meter, risk, w = Meter(problem), problem.risk, problem.begin()
     rates = np.ones_like(w) if scales is None else np.divide(1.0, scales**2, out=np.zeros_like(w), where=scales > 0)

@@ -1,11 +1,11 @@
 """Block-coordinate Frank–Wolfe with pairwise steps, for convex risks of at least 0.
 
 Minimises ``F(w) = |w|² / (2C) + risk(w)`` through its dual, where every query holds a mixture of planes below its loss
-(Lacoste-Julien et al. 2013). A pass asks every query once, in random order, for its most violated plane and moves
-weight to it, by the step that gains most in the dual, from the plane of the mixture that gains least: such pairwise
-steps converge linearly where plain ones towards the new plane creep (Osokin et al. 2016). Between passes the planes
-that are known are gone over again without asking; on few features, and on more where it is not done after some passes,
-those of all queries are weighed together instead (the fully corrective step).
+(Lacoste-Julien et al. 2013). A pass computes every query's most violated plane once, in random order, and moves weight
+to it, by the step that gains most in the dual, from the plane of the mixture that gains least: such pairwise steps
+converge linearly, while plain ones towards the new plane are slow (Osokin et al. 2016). Between passes the known planes
+are revisited without the oracle; with few features, or if it has not converged after some passes, those of all queries
+are optimised together instead (the fully corrective step).
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class _Mixture(block_qp.QueryPlanes):
 def minimise(problem: Problem) -> Result:
     """Minimise ``|w|² / (2C) + risk(w)`` until the gap is at most ``tol`` times the objective.
 
-    Both the last weights and their average (weighted towards the end) are judged after every pass, by primal and by
-    dual value, and the best of each counts. A start cannot be used: it has no dual to go with it.
+    Both the last weights and their average (weighted towards the end) are evaluated after every pass, by primal and by
+    dual value, and the best of each is kept. A start cannot be used: it has no corresponding dual point.
     """
     risk, C = problem.risk, problem.C
     meter, best, random = Meter(problem), Best(problem), np.random.default_rng(problem.random_state)

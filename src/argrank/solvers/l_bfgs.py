@@ -1,14 +1,14 @@
 """L-BFGS with a line search on the scores, for smooth risks, convex or not; also nonlinear conjugate gradients.
 
-Minimises ``F(w) = |w|² / (2C) + risk(w)``, and for convex steps also with ``|w|₁ / C``. A direction is scored once;
-after that every trial step of the line search costs an evaluation at known scores and no pass over the features, so an
-iteration takes one pass however long the search is. The risk must be one and the same function throughout: sampled
-objectives draw their rankings before the first call.
+Minimises ``F(w) = |w|² / (2C) + risk(w)``, and for convex steps also with ``|w|₁ / C``. The scores of a direction are
+computed once; then every trial step of the line search is an evaluation at known scores without a pass over the
+features, so an iteration takes one pass for any number of trials. The risk must be the same function throughout:
+sampled objectives draw their rankings before the first call.
 
-Where the risk is convex, F is 1/C-strongly convex and its minimum lies at most ``C |gradient|² / 2`` below; this gap is
-what ``tol`` is compared with. For other smooth risks the same number serves as a measure of flatness, no gap is proven,
-and the best of several starts is taken. On risks with kinks the method is often close (Lewis and Overton 2009),
-without any proof, and ends where steps gain next to nothing.
+If the risk is convex, F is 1/C-strongly convex and its minimum lies at most ``C |gradient|² / 2`` below; this gap is
+compared with ``tol``. For other smooth risks the same number measures flatness, no gap is proven, and the best of
+several starts is used. On risks with kinks the method often comes close (Lewis and Overton 2009), without proof, and
+ends when steps gain almost nothing.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from argrank.solvers.problem import Problem, Result, Scores, Stop, random_state,
 
 CUT_SHORT = (Stop.CALLBACK, Stop.INTERRUPTED, Stop.PASSES)  # no further start after these
 MEMORY = 20  # pairs of steps and gradient changes that approximate the inverse Hessian
-REFRESH = 20  # iterations after which scores are computed anew, which bounds their drift
+REFRESH = 20  # iterations after which scores are recomputed, to bound rounding errors
 MOST_TRIALS = 30
 ENOUGH, FLATTER = 1e-4, 0.5  # strong Wolfe conditions: decrease per slope, and share of the slope that may remain
-RISEN = 0.9  # weak Wolfe conditions on risks with kinks, where a search that ends at a kink teaches nothing
+RISEN = 0.9  # weak Wolfe conditions on risks with kinks
 KINKED = 1e-4  # on risks with kinks a descent ends when an iteration gains less than this times ``tol``
-ZERO = 1e-30  # an objective that rounding takes for 0: a gradient may still be left
+ZERO = 1e-30  # an objective this small is rounding: the gradient may still be nonzero
 
 #: A step and the change of the gradient along it.
 Pair = tuple[Floats, Floats]
 
-#: Makes a direction of the gradient and the pairs so far.
+#: Computes a direction from the gradient and the pairs so far.
 Direction = Callable[[Floats, list[Pair]], Floats]
 
 
@@ -79,7 +79,7 @@ def polak_ribiere(gradient: Floats, pairs: list[Pair]) -> Floats:
 
 
 class Descent:
-    """A descent from one start; iterations are counted on from those of the descents before."""
+    """A descent from one start; iteration counts continue from earlier descents."""
 
     def __init__(self, problem: Problem, meter: Meter, start: Floats, n_iter: int, direction: Direction) -> None:
         self.problem, self.meter, self._direction = problem, meter, direction
@@ -89,14 +89,14 @@ class Descent:
         self.here = self._refreshed(start)
 
     def kept(self) -> dict[str, Any]:
-        """Return what goes into a checkpoint: with the scores as they are, so that not a bit changes."""
+        """Return the state for a checkpoint, with the scores, so that results are bit-identical."""
         steps, changes = ([pair[i] for pair in self.pairs] for i in (0, 1))
         here = {"w": self.here.w, "scores": self.here.scores, "steps": steps, "changes": changes}
         return here | {"n_iter": self.n_iter, "reason": None if self.reason is None else self.reason.value}
 
     @classmethod
     def restored(cls, problem: Problem, meter: Meter, kept: Any, direction: Any) -> Descent:
-        """Return a descent as it was when it was kept."""
+        """Restore a descent from a checkpoint."""
         descent = object.__new__(cls)
         descent.problem, descent.meter, descent._direction = problem, meter, direction
         descent.pairs = list(zip(kept["steps"], kept["changes"], strict=True))
@@ -126,15 +126,15 @@ class Descent:
 
     @property
     def gap(self) -> float:
-        """The proven gap, NaN where there is none."""
+        """The proven gap, NaN if there is none."""
         return self.flatness if self.problem.risk.convex and self.problem.risk.smooth else math.nan
 
     def report(self) -> bool:
-        """Tell the callback of an iteration."""
+        """Report an iteration to the callback."""
         return self.meter.tell(self.here.w, self.here.objective, self.gap, gradient_norm=self.here.norm)
 
     def run(self, offer: Callable[[], None]) -> None:
-        """Descend until there is a reason to stop; offer the state after every step."""
+        """Descend until a stopping condition holds; offer the state after every step."""
         try:
             if self._is_flat() and not self.reason:
                 self.reason, self.n_iter = Stop.GRADIENT, self.n_iter + 1
@@ -156,7 +156,7 @@ class Descent:
             direction, self.pairs = -here.gradient, []
             slope = float(here.gradient @ direction)
         there = self._search(direction, slope, 1.0 if self.pairs else 1.0 / here.norm)  # at first a step of length 1
-        if there is None and self.pairs:  # forget the past and try the steepest descent
+        if there is None and self.pairs:  # restart with steepest descent
             self.pairs = []
             return None
         if there is None:
@@ -179,8 +179,8 @@ class Descent:
     def _search(self, direction: Floats, slope: float, step: float) -> _Point | None:
         """Return a lower point along the direction, with its gradient, that meets Wolfe's conditions.
 
-        Steps grow until a minimum is bracketed; then cubic interpolation narrows the bracket down. Where rounding or a
-        kink keeps the conditions from being met, the best point seen is taken; None where no step is lower.
+        Steps grow until a minimum is bracketed; then cubic interpolation narrows the bracket down. If rounding or a
+        kink prevents the conditions, the best point seen is used; None if no step is lower.
         """
         here, risk, R, C = self.here, self.problem.risk, self.problem.regulariser, self.problem.C
         along = risk.scores(direction)
@@ -269,6 +269,6 @@ def _best_of(problem: Problem, n_starts: int, direction: Direction) -> Result:
         best = min(best, descent, key=lambda one: one.here.objective)
     reason = descent.reason if descent.reason in CUT_SHORT else best.reason
     if best is not descent and reason is not Stop.CALLBACK:
-        best.report()  # the last row of a trace is that of the result
+        best.report()  # so that the last row of a trace is the result
     here = best.here
     return meter.result(here.w, here.objective, best.gap, descent.n_iter, reason, here.norm)

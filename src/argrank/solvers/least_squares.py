@@ -1,9 +1,9 @@
-"""Least squares with an intercept, minimum norm where the data leaves a choice.
+"""Least squares with an intercept; the solution of minimum norm if it is not unique.
 
 Dense features, and sparse ones with few columns, go through a QR factorisation in blocks of rows: the features are
 never copied as a whole, and unlike the normal equations it does not square the condition number, so columns that
-are constant or collinear are told from small ones. Sparse features with many columns go through LSMR, which also
-ends at the solution of minimum norm.
+are constant or collinear are distinguished from small ones. Sparse features with many columns go through LSMR, which
+also ends at the solution of minimum norm.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class LeastSquares(NamedTuple):
     w: Floats
     intercept: float
     objective: float
-    rank: int | None  # of the centred features; None from LSMR, which does not tell
+    rank: int | None  # of the centred features; None from LSMR, which does not compute it
 
 
-#: Applies a function to the blocks of rows, wherever they are, and returns what it gives in their order.
+#: Applies a function to the blocks of rows, local or remote, and returns the results in block order.
 Over = Callable[[Callable[[Rows], Any]], list[Any]]
 
 
@@ -71,7 +71,7 @@ def solve(
 
 
 def solve_over(over: Over, shape: tuple[int, int], ridge: float = 0.0) -> LeastSquares:
-    """Fit blocks of rows, wherever they are, of an array or a sparse matrix with few columns.
+    """Fit blocks of rows, local or remote, of an array or a sparse matrix with few columns.
 
     [X, targets] is reduced to a triangle with the same inner products, block by block, and that is solved.
     """
@@ -111,7 +111,7 @@ def _greatest_weight(rows: Rows) -> float:
 
 
 def _block_sums(greatest: float, rows: Rows) -> tuple[float, float, Floats]:
-    share = rows.weight / greatest  # first, as the sum of huge weights overflows
+    share = rows.weight / greatest  # scaled first, as the sum of huge weights overflows
     return float(share.sum()), float((share * rows.targets).sum()), np.asarray(rows.X.T @ share, np.float64)
 
 

@@ -1,9 +1,9 @@
 """The level method, for ``F(w) = |w|₁ / C + risk(w)`` with a convex risk of at least 0, with or without limits on w.
 
-Planes below the risk and |w|₁ make a model of F. Its minimum, a linear program, is the lower bound; its minimiser
-jumps from corner to corner and is of no use as the next point (it took thirteen times the passes). The next point is
-the one nearest to the best so far at which the model is half-way between bound and best (Lemaréchal, Nemirovskii and
-Nesterov 1995): either F is nearly as low there, or a new plane lifts the bound. Weights of 0 are exactly 0.
+Planes below the risk and |w|₁ make a model of F. Its minimum, a linear program, is the lower bound; its minimiser jumps
+between corners and is a bad next point (it needed thirteen times the passes). The next point is the one nearest to the
+best so far at which the model is half-way between bound and best (Lemaréchal, Nemirovskii and Nesterov 1995): either F
+is nearly as low there, or a new plane lifts the bound. Weights of 0 are exactly 0.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from argrank.solvers.meter import Meter
 from argrank.solvers.planes import Inner, Planes, best_mixture, look
 from argrank.solvers.problem import Problem, Result, Stop
 
-LEVEL = 0.5  # the height between bound (0) and best (1) that the next point aims at
-CLOSE = 0.1  # how far from it the next point may be
-TRIALS = 12  # reaches tried on the way to it
+LEVEL = 0.5  # the target height of the next point between bound (0) and best (1)
+CLOSE = 0.1  # tolerance of that height
+TRIALS = 12  # values of reach to try
 
 
 class AbsolutePlanes(Planes):
@@ -30,7 +30,7 @@ class AbsolutePlanes(Planes):
         """Return a lower bound of the minimum of planes and penalty, given a value of F that is reached.
 
         It is the dual value of the linear program in the positive and the negative parts of v, taken from the planes'
-        weights: a true bound, whatever small errors the program leaves.
+        weights: a true bound despite small errors of the linear program.
         """
         n = self.gradients.shape[1]
         low, high = self.regulariser.limits(n)

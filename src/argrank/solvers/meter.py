@@ -1,10 +1,10 @@
-"""What all solvers do alike: count passes, tell the caller, decide when to stop, look whether w = 0 is the optimum.
+"""Common tasks of solvers: count passes, report to the caller, decide when to stop, check whether w = 0 is optimal.
 
 ``R(w) / C + risk(w)`` has its minimum at 0, for this and every other C, exactly where 0 is a subgradient of the risk
 there. The subgradients at 0 are the mixtures of the slopes that the oracle gives a little away from 0, in any
-direction. So we look for the mixture of least length: if it has (nearly) no length, 0 is the optimum; if the risk falls
-along its opposite, that is a direction to go. Each round costs a pass over the features. Where a weight may not fall
-(or rise) from 0, a slope against that limit has no length.
+direction. So we search for the mixture of least length: if its length is (nearly) 0, w = 0 is the optimum; if the risk
+falls along its opposite, that is a descent direction. Each round costs a pass over the features. If a weight may not
+fall (or rise) from 0, a slope against that limit counts as 0.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from argrank.solvers.planes import Inner, best_mixture
 from argrank.solvers.problem import Collapse, Problem, Result, Risk, Stop
 from argrank.solvers.regularisers import Regulariser, Squared
 
-GAINED = 0.1  # an optimum is found when the gap is at most this share of what any weights gain over w = 0
+GAINED = 0.1  # stop when the gap is at most this share of the largest possible gain over w = 0
 PRECISION = 1e-12  # the share of the objective below which a gap is rounding
 
 NO_SLOPE = 1e-6  # a subgradient this short, relative to the longest seen, is 0
-AWAY = 1e-3  # the spread of the scores at which the oracle is asked first
-NEAREST = 1e-11  # and last: below it, rounding takes over
+AWAY = 1e-3  # the spread of the scores at the first evaluation
+NEAREST = 1e-11  # and at the last: below it, rounding dominates
 ACTIVE = 1e-12  # a plane that lies no lower than this share below the risk at 0 touches it
 
 
@@ -43,7 +43,7 @@ class Found(Protocol):
 
 
 class Meter:
-    """Counts the passes and seconds of a solver, tells its callback and decides when it stops."""
+    """Counts the passes and seconds of a solver, reports to its callback and decides when it stops."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self._risk = problem, problem.risk
@@ -52,7 +52,7 @@ class Meter:
         self._starts_at_zero = not problem.begin().any()
         self._at_zero: float | None = None
         self._verdict: Verdict | None = None
-        self._looked: float | None = None  # passes that were left when w = 0 was looked at
+        self._looked: float | None = None  # passes that were left when w = 0 was checked
 
     @property
     def n_passes(self) -> float:
@@ -66,7 +66,7 @@ class Meter:
         return {**begin, **now, "master_seconds": self.master_seconds, "looked": self._looked}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on counting from a state, whatever finding the way back has cost."""
+        """Continue counting from a state, without the cost of restoring it."""
         self._passes, self._seconds = state["first_passes"], state["first_seconds"]
         self.master_seconds = state["master_seconds"]
         if state["looked"] is not None:
@@ -74,7 +74,7 @@ class Meter:
         self._risk.go_on(state["n_passes"], state["seconds"])
 
     def tell(self, w: Floats, objective: float, gap: float, **more: float) -> bool:
-        """Tell the callback of an iteration; True where it wants to stop."""
+        """Report an iteration to the callback; True if it requests a stop."""
         if self.problem.callback is None:
             return False
         risk = objective - self.problem.penalty(w)
@@ -94,7 +94,7 @@ class Meter:
         return bool(self.problem.callback(w, facts))
 
     def stop(self, w: Floats, objective: float, bound: float, **more: float) -> Stop | None:
-        """Tell the callback of an iteration with a proven bound and return why to stop, if at all."""
+        """Report an iteration with a proven bound to the callback, and return the reason to stop, if any."""
         if self.tell(w, objective, objective - bound, **more):
             return Stop.CALLBACK
         if objective - bound <= self.enough(objective, bound):
@@ -104,9 +104,9 @@ class Meter:
         return Stop.PASSES if self.n_passes >= self.problem.max_iter else None
 
     def enough(self, objective: float, bound: float) -> float:
-        """Return the gap at which to stop: ``tol`` times the objective, or a share of what w = 0 leaves to gain.
+        """Return the gap at which to stop: ``tol`` times the objective, or a share of the possible gain over w = 0.
 
-        A small share of the objective may be more than the best weights gain, so that 0 would pass for an optimum.
+        A small share of the objective may exceed the gain of the best weights, so that 0 would look optimal.
         """
         share = self.problem.tol * abs(objective)
         if not self._starts_at_zero or self.problem.regulariser.name != "l2":
@@ -116,7 +116,7 @@ class Meter:
         return min(share, max(GAINED * (self._at_zero - bound), PRECISION * abs(objective)))
 
     def proven(self, best: Found, bound: float, n_iter: int, reason: Stop | None) -> Result:
-        """Return the result of a solver with a bound; weights of 0 are left where the risk falls along some direction.
+        """Return the result of a solver with a bound; weights of 0 are replaced if the risk falls along some direction.
 
         That happens where the optimum gains less than rounding, as with features of 1e-8.
         """
@@ -129,7 +129,7 @@ class Meter:
         return found if zero is None else replace(found, collapsed=zero.proof)
 
     def _zero(self, left: float | None = None) -> Verdict:
-        """Look at w = 0, once; smooth risks have a gradient there and need no proof."""
+        """Check w = 0, once; smooth risks have a gradient there and need no proof."""
         if self._verdict is None:
             asked = not self._risk.smooth and self._starts_at_zero
             self._looked = max(self.problem.max_iter - self.n_passes, 0.0) if left is None else left
@@ -138,7 +138,7 @@ class Meter:
         return self._verdict
 
     def _step_off_zero(self, descent: Floats, slope: float, objective: float) -> tuple[Floats, float]:
-        """Return the step along the descent that is best while the risk is linear, shortened where it is not."""
+        """Return the best step along the descent while the risk is linear, shortened if it is not."""
         w = -slope * self.problem.C / float(descent @ descent) * descent
         for _ in range(60):
             there = self.problem.objective(w)
@@ -156,7 +156,7 @@ class Meter:
 
 
 class Best:
-    """The best weights looked at so far."""
+    """The best weights so far."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -178,7 +178,7 @@ class Best:
 
 
 class Verdict(NamedTuple):
-    """What is known of the risk at 0: a proof that it is least there, or where it falls; neither if undecided."""
+    """The result of checking w = 0: a proof that it is optimal, or a descent direction; neither if undecided."""
 
     proof: Collapse | None = None
     descent: Floats | None = None
@@ -186,10 +186,10 @@ class Verdict(NamedTuple):
 
 
 def look_at_zero(risk: Risk, regulariser: Regulariser, max_passes: float) -> Verdict:
-    """Find out whether the risk is least at 0 within the limits of the weights."""
+    """Check whether the risk is least at 0 within the limits of the weights."""
     at_zero, u = risk.at_scores(risk.zero_scores())
     slopes, (low, high) = risk.pull_back(u)[None, :], regulariser.limits(risk.n_features)
-    sides = Squared(np.where(low < 0, -np.inf, 0.0), np.where(high > 0, np.inf, 0.0))  # where one may go from 0
+    sides = Squared(np.where(low < 0, -np.inf, 0.0), np.where(high > 0, np.inf, 0.0))  # allowed directions from 0
     inner = Inner(sides, np.zeros(risk.n_features), 1.0)
     weights, away, last = np.ones(1), AWAY, risk.n_passes + max_passes
     while risk.n_passes < last:
@@ -201,7 +201,7 @@ def look_at_zero(risk: Risk, regulariser: Regulariser, max_passes: float) -> Ver
             return Verdict(proof=Collapse(norm, tolerance))
         scores = risk.scores(descent)
         spread = risk.spread(scores)
-        while True:  # come nearer to 0 until the plane there touches the risk at 0
+        while True:  # move closer to 0 until the plane there touches the risk at 0
             here = (away / spread if spread > 0 else 1.0) * scores
             value, u = risk.at_scores(here)
             if at_zero - (value - risk.dot(u, here)) <= ACTIVE * abs(at_zero):

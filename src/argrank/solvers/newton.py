@@ -37,8 +37,8 @@ class _Point:
 def minimise(problem: Problem) -> Result:
     """Minimise until the norm of the gradient is at most ``tol`` times its norm at w = 0.
 
-    One iteration is always made, since weights of zero would be no answer. The gap of the result is
-    ``C |gradient|² / 2``: F is 1/C-strongly convex, so its minimum lies no further below.
+    At least one iteration is made, since weights of zero are not useful. The gap of the result is ``C |gradient|² /
+    2``: F is 1/C-strongly convex, so its minimum lies no further below.
     """
     risk, meter = problem.risk, Meter(problem)
     reason: Stop | None = None
@@ -78,9 +78,9 @@ def minimise(problem: Problem) -> Result:
 
 
 def _leaves_zero(problem: Problem, here: _Point, there: _Point) -> bool:
-    """Tell whether a step leaves w = 0 for a reason: on tiny features, what it gains is less than rounding.
+    """Tell whether a step from w = 0 is justified: on tiny features, its gain is less than rounding.
 
-    The gradient has to be more than rounding, too: the curvature along it says how large the features are.
+    The gradient must also exceed rounding: the curvature along it says how large the features are.
     """
     if here.w.any() or not there.w.any() or there.objective > here.objective * (1.0 + PRECISION):
         return False
@@ -119,8 +119,8 @@ def _newton_direction(problem: Problem, meter: Meter, gradient: Floats, forcing:
 def _line_search(problem: Problem, here: _Point, direction: Floats, along: Scores) -> float:
     """Return the step that makes the derivative along the direction (nearly) zero, from scores alone.
 
-    The derivative rises with the step, so its root is bracketed and found by false position (Illinois rule); the
-    full Newton step is tried first and usually is the answer.
+    The derivative rises with the step, so its root is bracketed and found by false position (Illinois rule); the full
+    Newton step is tried first and usually suffices.
     """
     start, square = float(here.w @ direction), float(direction @ direction)
 

@@ -4,11 +4,11 @@ Minimises ``F(w) = |w|² / (2C) + risk(w)``. Step t uses the gradient g of one m
 
     w -= (w / C + g) / (t / C + sqrt(n_features * (sum of the squares of g so far)) / size)
 
-which is 1/(lambda t) where strong convexity rules (ORM equation 33, which lacks the 1/lambda; alone it ends a thousand
-per cent above the optimum at C = 100) and AdaGrad's where the risk's own noise does (Bartlett, Hazan and Rakhlin 2007;
-Duchi, Hazan and Singer 2011). ``size`` stands for the length of the optimum and is chosen by trial on a sample. The
-weights handed back are the mean over all steps weighted by t, which forgets the beginning and converges like 1/t
-(Lacoste-Julien et al. 2012). Every step ends inside the ball that must hold the optimum, |w|² <= 2 C F(start).
+which is 1/(lambda t) if strong convexity dominates (ORM equation 33, which lacks the 1/lambda; alone it ends 1,000 %
+above the optimum at C = 100) and AdaGrad's if the risk's noise does (Bartlett, Hazan and Rakhlin 2007; Duchi, Hazan and
+Singer 2011). ``size`` approximates the length of the optimum and is chosen by trial on a sample. The returned weights
+are the mean over all steps weighted by t, which converges like 1/t (Lacoste-Julien et al. 2012). Every step ends inside
+the ball that must hold the optimum, |w|² <= 2 C F(start).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from argrank.solvers.problem import Callback, Problem, Result, Risk, Stop, rando
 from argrank.solvers.regularisers import Regulariser, Squared
 
 SAMPLE = 256  # queries on which sizes are tried
-FEWEST = 64  # queries of a stream that are held together for these trials, where its first chunk has fewer
-STEPS = 32  # of a trial at least: one or two say nothing about where a descent ends
+FEWEST = 64  # queries of a stream to collect for these trials, if its first chunk has fewer
+STEPS = 32  # least steps of a trial: one or two say nothing about the result of a descent
 FACTOR = 3.0  # between two sizes
 MOST_TRIALS = 12
 
 
 class Visit(NamedTuple):
-    """A query of a risk, and what it counts: 1 in the mean."""
+    """A query of a risk, and its weight, 1 on average."""
 
     risk: Risk
     query: int
@@ -120,7 +120,7 @@ def sized(descent: Descent, order: Sequence[Visit], batch_size: int) -> Descent:
             if other >= value:
                 break
             best, value = best * factor, other
-        if best != before:  # it has one valley: what got better upwards need not be tried downwards
+        if best != before:  # unimodal: if larger sizes are better, smaller ones need not be tried
             break
     return replace(descent, size=best)
 
@@ -128,7 +128,7 @@ def sized(descent: Descent, order: Sequence[Visit], batch_size: int) -> Descent:
 def minimise(problem: Problem, batch_size: int = 1) -> Result:
     """Minimise by epochs over data in memory until two in a row gain less than ``tol`` of the objective.
 
-    The risk need not be convex; then the end is near a local minimum. The gap is NaN: nothing is proven.
+    The risk need not be convex; then the end is near a local minimum. The gap is NaN.
     """
     check_count("batch_size", batch_size)
     risk, C, limits = problem.risk, problem.C, problem.regulariser
@@ -180,10 +180,10 @@ def minimise_stream(
     callback: Callback | None = None,
     regulariser: Regulariser | None = None,
 ) -> Result:
-    """Minimise over a stream of risks, one for every chunk of whole queries; one more pass takes the objective.
+    """Minimise over a stream of risks, one for every chunk of whole queries; one more pass computes the objective.
 
-    ``stream()`` starts from the beginning, once an epoch and once for the first chunks, which set the steps. Apart from
-    these one chunk is held at a time.
+    ``stream()`` starts from the beginning, once an epoch and once for the first chunks, which set the steps. Otherwise
+    one chunk is in memory at a time.
     """
     check_positive("C", C)
     check_count("batch_size", batch_size)
@@ -215,7 +215,7 @@ def _first_descent(
     limits: Regulariser,
     random: np.random.Generator,
 ) -> Descent:
-    """Return the descent from w = 0; the first chunks stand for all: their loss there and a sample set the steps."""
+    """Return the descent from w = 0; the loss of the first chunks there, and a sample of them, set the steps."""
     first: list[Risk] = []
     for risk in stream:
         first.append(risk)

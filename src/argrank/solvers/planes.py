@@ -30,7 +30,7 @@ HALVINGS = 40
 
 
 class Point(NamedTuple):
-    """Weights, their scores and what the oracle said of them."""
+    """Weights, their scores, and risk and gradient there."""
 
     w: Floats
     scores: Scores
@@ -40,7 +40,7 @@ class Point(NamedTuple):
 
 
 def look(problem: Problem, w: Floats, scores: Scores) -> Point:
-    """Ask the oracle about weights with known scores; rounding alone could have left the limits."""
+    """Evaluate weights with known scores; they are clipped to the limits, which they exceed only by rounding."""
     value, u = problem.risk.at_scores(scores)
     w = problem.regulariser.project(w)
     return Point(w, scores, value, u, value + problem.penalty(w))
@@ -60,11 +60,11 @@ class Planes:
         return len(self.offsets) - 1
 
     def state(self) -> dict[str, Any]:
-        """Return all there is to know of the planes."""
+        """Return the state of the planes."""
         return {name: getattr(self, name) for name in self._kept}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Restore a state."""
         for name in self._kept:
             setattr(self, name, state[name])
 
@@ -85,7 +85,7 @@ class Planes:
         self.gradients, self.offsets = self.gradients + moved * gradient, self.offsets + moved[:, 0] * offset
 
     def drop_idle(self, used: NDArray[np.bool_]) -> None:
-        """Forget the planes that have not been used for long."""
+        """Drop the planes that have not been used for long."""
         self._idle = np.where(used, 0, self._idle + 1)
         kept = self._idle <= IDLE_ROUNDS
         kept[0] = True
@@ -113,7 +113,7 @@ class Inner:
         return np.clip(v, self.low, self.high)
 
     def moves(self, v: Floats) -> NDArray[np.bool_]:
-        """Tell which features of a minimiser are at no kink and no limit."""
+        """Tell which features of a minimiser are neither at a kink nor at a limit."""
         free = (v > self.low) & (v < self.high)
         return free & (v != 0.0) if self.shrink > 0.0 else free
 
@@ -167,7 +167,7 @@ class FreePlanes(SquaredPlanes):
 
 
 def planes_for(problem: Problem) -> SquaredPlanes:
-    """Return the planes of a problem, at first the constant 0 alone."""
+    """Return the planes of a problem, initially only the constant 0."""
     kind = FreePlanes if problem.regulariser.is_free else SquaredPlanes
     return kind(problem.risk.n_features, problem.C, problem.regulariser)
 
@@ -175,8 +175,8 @@ def planes_for(problem: Problem) -> SquaredPlanes:
 def best_mixture(gradients: Floats, offsets: Floats, a: Floats, inner: Inner, tolerance: float) -> Floats:
     """Maximise D from the weights a until no plane rises more than ``tolerance`` above the mixture.
 
-    The quadratic of the features that move is maximised over the simplex, and a search along the way there finds where
-    D itself is greatest.
+    The quadratic of the features that move is maximised over the simplex, and a line search towards it finds the
+    maximum of D itself.
     """
     for _ in range(NEWTON_STEPS):
         v = inner.best(a @ gradients)

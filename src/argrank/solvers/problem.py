@@ -1,8 +1,8 @@
-"""What a solver is handed and what it hands back: a risk, a problem, a result, and states by which it can go on.
+"""The inputs and outputs of solvers: a risk, a problem, a result, and states for resuming.
 
-A solver's work survives its process: it offers its state after every iteration, and begins from a kept one. A state is
-a mapping of names to arrays, numbers, texts, None, lists and further mappings: all that the rest of the work depends
-on, so that it goes on with the same bits. A solver never changes an array that it has offered.
+A solver can be resumed in a new process: it offers its state after every iteration, and starts from a stored one. A
+state is a mapping of names to arrays, numbers, texts, None, lists and further mappings. It contains everything that the
+remaining work depends on, so that the result is bit-identical. A solver never changes an array that it has offered.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 #: Called after every iteration with the weights and the facts of the iteration; True stops the solver.
 Callback = Callable[[Floats, Mapping[str, float]], bool | None]
 
-#: A vector with one number per row. Solvers only add, subtract and scale it: it may live on other machines.
+#: A vector with one number per row. Solvers only add, subtract and scale it: it may be stored on other machines.
 Scores = Any
 
 State = Mapping[str, Any]
 
 
 class Risk(Protocol):
-    """A mean loss as a function of the scores ``X @ w``: all that a solver knows of data and objective.
+    """A mean loss as a function of the scores ``X @ w``: a solver's only interface to data and objective.
 
-    Only risks with ``per_query`` can be asked query by query, and only those with ``second_order`` have a Hessian (at
-    least a generalised one). A risk that is a ``difference`` of two convex ones hands out both as ``parts()``.
+    Only risks with ``per_query`` can be evaluated query by query, and only those with ``second_order`` have a Hessian
+    (at least a generalised one). A risk that is a ``difference`` of two convex ones returns both as ``parts()``.
     """
 
     n_features: int
@@ -54,7 +54,7 @@ class Risk(Protocol):
         """Time spent in the risk so far."""
 
     def go_on(self, n_passes: float, seconds: float) -> None:
-        """Go on counting passes and seconds from what another process had counted."""
+        """Continue counting passes and seconds from another process's counts."""
 
     def zero_scores(self) -> Scores:
         """Return the scores of w = 0, without a pass over the features."""
@@ -63,7 +63,7 @@ class Risk(Protocol):
         """Return the scores of all rows: half a pass."""
 
     def given_scores(self, values: Floats) -> Scores:
-        """Return scores of which the values are known, as a kept state has them."""
+        """Return scores from given values, for instance of a stored state."""
 
     def at_scores(self, scores: Scores) -> tuple[float, Scores]:
         """Return the risk and its gradient by the scores, without a pass over the features."""
@@ -91,7 +91,7 @@ class Risk(Protocol):
 
 
 class Wrapped:
-    """A risk that answers as another one does where a subclass does not say otherwise."""
+    """A risk that delegates to another one unless a subclass overrides it."""
 
     def __init__(self, risk: Risk) -> None:
         self._risk = risk
@@ -101,7 +101,7 @@ class Wrapped:
 
 
 class Offset(Wrapped):
-    """A risk whose rows have a score of their own, to which that of the weights is added."""
+    """A risk whose rows have offsets that are added to the scores of the weights."""
 
     per_query = False
     second_order = False
@@ -124,7 +124,7 @@ class Keeper:
     """Who keeps the states of one solve after the other; this one keeps nothing."""
 
     def resumed(self) -> State | None:
-        """Return the state from which to go on, once; None to begin."""
+        """Return the state to resume from, once; None to start from the beginning."""
         return None
 
     def offer(self, state: State | Callable[[], State], now: bool = False) -> None:
@@ -135,12 +135,12 @@ class Keeper:
         return None
 
     def finish(self, result: State) -> None:
-        """Take note of the result of a solve."""
+        """Receive the result of a solve."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Minimise ``regulariser(w) / C + risk(w)``: what every solver is handed."""
+    """Minimise ``regulariser(w) / C + risk(w)``: the input of every solver."""
 
     risk: Risk
     C: float
@@ -150,10 +150,10 @@ class Problem:
     start: Floats | None = None
     callback: Callback | None = None
     random_state: int | None = 0
-    keeper: Keeper = field(default_factory=Keeper)  # who keeps the states that the solver offers
+    keeper: Keeper = field(default_factory=Keeper)  # stores the states that the solver offers
 
     def resumed(self) -> Any:
-        """Return the state from which to go on, None to begin."""
+        """Return the state to resume from, or None."""
         return self.keeper.resumed()
 
     def offer(self, **state: Any) -> None:
@@ -175,7 +175,7 @@ class Problem:
 
 
 class Stop(Enum):
-    """Why a solver or a fit ended. Sentences are made of it at the very end, and nobody reads them back."""
+    """Why a solver or a fit ended; code compares these values, never the sentences made from them."""
 
     DONE = "done"
     GAP = "gap"
@@ -191,18 +191,18 @@ class Stop(Enum):
 
     @property
     def is_done(self) -> bool:
-        """Whether the work came to its end."""
+        """Whether the solver finished."""
         return self in (Stop.DONE, Stop.GAP, Stop.GRADIENT, Stop.STEPS, Stop.EPOCHS)
 
 
-#: What a solver's reason is in words.
+#: The text of a solver's reason.
 SENTENCES = {
     Stop.GAP: "the gap is closed",
     Stop.GRADIENT: "the gradient has vanished",
-    Stop.STEPS: "further steps gain next to nothing",
+    Stop.STEPS: "further steps gain almost nothing",
     Stop.EPOCHS: "made {n_iter} epochs",
     Stop.PASSES: "stopped after {n_passes:g} passes over the data",
-    Stop.PRECISION: "no step lowers the objective any more",
+    Stop.PRECISION: "no step lowers the objective further",
     Stop.CALLBACK: "stopped by the caller",
     Stop.INTERRUPTED: "interrupted",
 }
@@ -220,10 +220,10 @@ class Collapse(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """The weights a solver found, and how good they provably are.
+    """The weights found by a solver, with a bound on their suboptimality.
 
-    ``lower_bound`` is a proven bound of the minimum and ``gap = objective - lower_bound``, or NaN where the method
-    proves none; a gap without a bound is that of a convex approximation. ``message`` is a sentence for people.
+    ``lower_bound`` is a proven bound of the minimum and ``gap = objective - lower_bound``, or NaN if the method has
+    none; a gap without a bound is that of a convex approximation. ``message`` is a sentence for people.
     """
 
     w: Floats
@@ -234,7 +234,7 @@ class Result:
     n_iter: int
     n_passes: float
     reason: Stop
-    collapsed: Collapse | None = None  # the proof that w = 0 is the optimum for every C, where it was found
+    collapsed: Collapse | None = None  # the proof that w = 0 is the optimum for every C, if it was found
 
     def step(self) -> Floats:
         """Return the weights as a step of a larger fit, which Ctrl-C ends together with the step."""
@@ -244,7 +244,7 @@ class Result:
 
     @property
     def converged(self) -> bool:
-        """Whether the solver came to its end."""
+        """Whether the solver converged."""
         return self.reason.is_done
 
     @property
@@ -261,13 +261,13 @@ class Result:
 
 
 class Nested(Keeper):
-    """The keeper of a solver inside another one, whose own state goes along."""
+    """The keeper of a solver inside another one, stored together with the outer state."""
 
     def __init__(self, keeper: Keeper, outer: State, inner: State | None) -> None:
         self._keeper, self._outer, self._inner = keeper, outer, inner
 
     def resumed(self) -> State | None:
-        """Return the inner state from which to go on, once."""
+        """Return the inner state to resume from, once."""
         inner, self._inner = self._inner, None
         return inner
 
@@ -277,7 +277,7 @@ class Nested(Keeper):
 
 
 def keeping(keeper: Keeper, solve: Callable[[], Result]) -> Result:
-    """Solve, unless the solve was finished before; let the keeper know the result."""
+    """Solve, unless the solve was finished before; pass the result to the keeper."""
     found = keeper.finished()
     if found is not None:
         proof = found.get("collapsed")
@@ -290,16 +290,16 @@ def keeping(keeper: Keeper, solve: Callable[[], Result]) -> Result:
 
 
 def result_state(result: Result) -> State:
-    """Return the fields of a result of which a new one can be made."""
+    """Return the fields from which a result can be restored."""
     given = {**{one.name: getattr(result, one.name) for one in fields(result)}, "reason": result.reason.value}
     return {name: value for name, value in given.items() if isinstance(value, float | int | str | np.ndarray | tuple)}
 
 
 def random_state(random: np.random.Generator) -> State:
-    """Return the state of a generator of random numbers."""
+    """Return the state of a random generator."""
     return dict(random.bit_generator.state)
 
 
 def restore_random(random: np.random.Generator, state: State) -> None:
-    """Put a generator of random numbers into a state."""
+    """Restore the state of a random generator."""
     random.bit_generator.state = dict(state)

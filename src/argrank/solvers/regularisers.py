@@ -1,4 +1,4 @@
-"""What is added to the risk: |w|² / 2 or |w|₁, both over C, around a centre, in units and within limits where asked."""
+"""Regularisers: |w|² / 2 or |w|₁, both over C, optionally around a centre, in units and within limits."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Regulariser(ABC):
         return w if self.is_free else np.clip(w, self.low, self.high)
 
     def room(self, w: Floats, along: Floats) -> float:
-        """Return how far one may go along a direction before a limit."""
+        """Return the largest step along a direction within the limits."""
         if self.is_free:
             return np.inf
         low, high = self.limits(len(w))
@@ -102,7 +102,7 @@ class Absolute(Regulariser):
         return float(np.abs(w).sum())
 
     def slope(self, w: Floats, along: Floats) -> float:
-        """Return the derivative on the side of the direction: a weight of 0 grows."""
+        """Return the one-sided derivative along the direction."""
         return float(np.where(w == 0, np.abs(along), np.sign(w) * along).sum())
 
     def gradient(self, w: Floats) -> Floats:
@@ -119,11 +119,11 @@ class Shifted(Offset):
         self.per_query, self.second_order = risk.per_query, risk.second_order
 
     def _away(self, v: Floats) -> Floats:
-        """Return how far from the centre the weights of v are; gradients by the weights become those by v likewise."""
+        """Return the offset of v's weights from the centre; it also maps gradients by w to gradients by v."""
         return v if self._units is None else v / self._units
 
     def scores(self, v: Floats) -> Scores:
-        """Return what v adds to the scores of the centre."""
+        """Return the scores of v relative to the centre."""
         return self._risk.scores(self._away(v))
 
     def pull_back(self, u: Scores) -> Floats:
@@ -152,13 +152,13 @@ class Shifted(Offset):
 
 
 def solve_around(problem: Problem, solve: Callable[[Problem], Result]) -> Result:
-    """Solve a problem whose regulariser has a centre or units by one that shrinks towards 0."""
+    """Solve a problem whose regulariser has a centre or units by transforming it to one around 0."""
     callback, R = problem.callback, problem.regulariser
     centre = np.zeros(problem.risk.n_features) if R.centre is None else R.centre
     units = 1.0 if R.units is None else R.units
 
     def weights(v: Floats) -> Floats:
-        return R.project(centre + v / units)  # a limit at 0 is 0 exactly
+        return R.project(centre + v / units)  # a limit at 0 gives exactly 0
 
     def tell(v: Floats, facts: Mapping[str, float]) -> bool | None:
         w = weights(v)

@@ -2,11 +2,11 @@
 
     maximise  offsets · a - a' H a / 2   over  a >= 0, sum a = total
 
-by sequential minimal optimisation: move weight from the plane to the plane that gains most, exactly, until no move
-gains more than the tolerance. Where many planes carry weight such moves creep (millions of them at C = 10,000), so
-after some hundreds the best point of the face they have reached is found by one linear system. Linearly dependent
-planes do no harm to either, and every iterate is feasible, so its value is a true lower bound of the primal. The moves
-are compiled: in plain NumPy they took longer than the passes over the data.
+by sequential minimal optimisation: move weight between the two planes that gain most, exactly, until no move gains more
+than the tolerance. With many active planes such moves are slow (millions of them at C = 10,000), so after some hundreds
+the best point of the current face is found by one linear system. Linearly dependent planes are harmless, and every
+iterate is feasible, so its value is a true lower bound of the primal. The moves are compiled: in plain NumPy they took
+longer than the passes over the data.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from argrank._jit import kernel
 from argrank._types import Filled, Floats, Matrix
 
-MOVES = 500  # between two looks at the whole face
+MOVES = 500  # moves between two solutions of the whole face
 ROUNDS = 200
-RIDGE = 1e-12  # on planes of length 1; turns a face that is flat in some direction into one that falls off slowly
+RIDGE = 1e-12  # ridge for planes of length 1, for faces that are flat in some direction
 
 
 @kernel()
@@ -72,9 +72,9 @@ def solve(H: Floats, offsets: Floats, a: Floats, tolerance: float, total: float 
 
 
 def _climb(H: Floats, offsets: Floats, a: Floats) -> bool:
-    """Go to the best point among mixtures of the planes in use; return whether a plane fell out of use on the way.
+    """Go to the best point among mixtures of the planes in use; return whether a plane's weight became 0 on the way.
 
-    The sum of the weights is kept by letting the heaviest plane give or take what the others change.
+    The heaviest plane compensates the changes of the others, so that the sum of the weights is constant.
     """
     used = np.flatnonzero(a > 0.0)
     heaviest = int(np.argmax(a[used]))
@@ -86,7 +86,7 @@ def _climb(H: Floats, offsets: Floats, a: Floats) -> bool:
     curve = H[np.ix_(others, others)] - H[others, pivot][:, None] - H[pivot, others][None, :] + H[pivot, pivot]
     length = np.sqrt(np.maximum(curve.diagonal(), 0.0))
     length[length == 0.0] = 1.0
-    even = curve / length[:, None] / length[None, :]  # features of wild scales make planes of wild lengths
+    even = curve / length[:, None] / length[None, :]  # planes may have very different lengths
     change = np.linalg.solve(even + RIDGE * np.eye(len(others)), rise / length) / length
     gain, bend = float(rise @ change), float(change @ curve @ change)
     if not np.isfinite(change).all() or gain <= 0.0:

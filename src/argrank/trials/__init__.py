@@ -1,4 +1,4 @@
-"""What takes rankers: selection of parameters, regularisation paths, cross-validation, experiments."""
+"""Procedures on rankers: selection of parameters, regularisation paths, cross-validation, experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure the weights of a linear model are: train again on resampled queries."""
+"""Intervals for the weights of a linear model, by training on resampled queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WeightIntervals:
         rows = [
             (self.names[i], *(f"{column[i]:+.4g}" for column in (self.weights, self.low, self.high))) for i in order
         ]
-        note = f"{100 * (1 - self.level):g} % intervals, {self.n_resamples} times trained on resampled queries."
+        note = f"{100 * (1 - self.level):g} % intervals from {self.n_resamples} trainings on resampled queries."
         return to_text([table(("feature", "weight", "from", "to"), rows)], [note])
 
 
@@ -51,9 +51,9 @@ def bootstrap_weights(
     random_state: Seed = 0,
     progress: bool = True,
 ) -> WeightIntervals:
-    """Train a fitted linear ranker again and again on queries drawn with replacement.
+    """Train a fitted linear ranker repeatedly on queries drawn with replacement.
 
-    A weight whose interval includes zero could as well have had the other sign with other queries of the same kind.
+    A weight whose interval includes zero might have the other sign with other queries of the same kind.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def bootstrap_weights(
     train : Dataset
         What it was trained on.
     n_resamples : int
-        Trainings; each starts at the given weights where the ranker can use a start.
+        Number of trainings; each starts at the given weights if the ranker supports that.
 
     Examples
     --------

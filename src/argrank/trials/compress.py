@@ -28,23 +28,23 @@ SETTINGS: dict[str, Any] = {
     "learning_rate": 0.3, "bagging_fraction": 1.0, "feature_fraction": 1.0, "l2": 1.0, "n_seeds": 1, "verbose": -1,
 }  # fmt: skip
 LEAST_TREES = 10  # where their number is not given
-COPIES = 2  # of the training documents, with values of other documents, to follow the model between them, too
-MOST_CELLS = 1 << 25  # with copies; larger data has none
+COPIES = 2  # copies of the training documents with values of other documents, to follow the model between them
+MOST_CELLS = 1 << 25  # most documents with copies; larger data has none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compression:
-    """A small model in the place of a large one; made by ``ar.compress``.
+    """A small model that replaces a large one; the result of ``ar.compress``.
 
     Attributes
     ----------
     model : Model
-        Symmetric trees, with a linear part where the large model has one.
+        Symmetric trees, with a linear part if the large model has one.
     follows : float
         The share of the (squared) differences between documents of a training query that the small model explains.
     loss : PairResult or None
-        The small model against the large one on ``check``, query by query: difference (below 0 where the small one is
-        worse), interval, p. None without ``check``: nothing is said of a loss.
+        The small model against the large one on ``check``, query by query: difference (negative if the small one is
+        worse), interval, p. None without ``check``.
     n_bytes : tuple of int
         The size of a file of the large and of the small model.
     """
@@ -62,7 +62,7 @@ class Compression:
             f"Of the differences between documents of a training query {self.follows:.2%} are explained.",
         ]
         if self.loss is None:
-            return "\n".join([*lines, "What it loses is not known: give held-out queries (check=)."])
+            return "\n".join([*lines, "The loss of quality is not known: give held-out queries (check=)."])
         low, high = self.loss.interval
         found = f"{self.loss.difference:+.4f} [{TOO_FEW if np.isnan(low) else f'{low:+.4f}, {high:+.4f}'}]"
         return "\n".join([*lines, f"{self.loss.measure} on {self.loss.n_queries:,} held-out queries: {found}."])
@@ -81,8 +81,8 @@ def compress(
     """Return one small forest of symmetric trees that follows the scores of a model, such as the blend of ``auto``.
 
     The forest is grown on the differences of the model's scores within queries; labels are not used. It has a linear
-    part where the model has one. Beside the training documents it learns from copies of them in which values of other
-    documents of the query take the place of their own, so that it follows the model between the documents, too.
+    part if the model has one. In addition to the training documents it learns from copies of them in which some values
+    are replaced by those of other documents of the query, so that it also follows the model between the documents.
 
     Parameters
     ----------
@@ -91,11 +91,12 @@ def compress(
         The data that the model was trained on, or any data of its kind; labels are not needed.
     max_trees
         Most trees; None for a tenth of those of the model, at least 10, which make about a tenth of its size and take
-        less than a tenth of its time. Fewer follow it less closely. Give ``check`` to see what is lost.
+        less than a tenth of its time. Fewer follow it less closely. Give ``check`` to see the loss.
     check : Dataset, optional
-        Judged queries that neither saw: how much the small model loses there, paired by query, with an interval.
+        Judged queries that neither model was trained on: the small model's loss there, paired by query, with an
+        interval.
     measure : str or Measure
-        What the loss is measured by.
+        The measure of the loss.
 
     Examples
     --------
@@ -110,9 +111,9 @@ def compress(
     if not isinstance(teacher, Model):
         raise InputTypeError(f"model: expected a fitted ranker or a model of argrank, got {type(teacher).__name__}")
     if isinstance(teacher, LinearModel):
-        raise OptionError("model: expected one with trees, got a linear model, which is as small as can be")
+        raise OptionError("model: expected one with trees, got a linear model, which is already small")
     if train.normalised is not None:
-        raise OptionError("train: expected features as the model is given them, got a pack of normalised ones")
+        raise OptionError("train: expected features before normalisation, got a pack of normalised ones")
     known: dict[str, Any] = {"feature_names": teacher.feature_names, "categories": teacher.categories}
     data = Dataset(teacher.features_of(train), None, group=train.sizes, dates=teacher.dates, **known)
     scores = _centred(teacher.predict(data), data)
@@ -137,7 +138,7 @@ def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -
     scores = teacher.scores(data.X, data.indptr)
     members = teacher.members if isinstance(teacher, SumModel) else (teacher,)
     linear = [member for member in members if isinstance(member, LinearModel)]
-    # a linear part that is prepared takes missing values, which a linear start does not
+    # a prepared linear part supports missing values, a linear start does not
     start = "linear" if linear and all(member.preparation is None for member in linear) else None
     ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, **SETTINGS)
     found: Model = ranker.fit(_labelled(data, scores - scores.min())).model_

@@ -1,4 +1,4 @@
-"""The configuration of an experiment: rankers, data sets, folds, measures and the figures that must come out."""
+"""The configuration of an experiment: rankers, data sets, folds, measures and expected figures."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class DataSpec:
     standin: str | None = None
     features: int | None = None
     preprocess: tuple[dict[str, Any], ...] = ()
-    convention: str | None = None  # of its evaluation, where it is not the experiment's
+    convention: str | None = None  # of its evaluation, if it differs from the experiment's
 
 
 @dataclass(frozen=True)
 class RankerSpec:
-    """A ranker under a name of its own: its registered name, fixed parameters, and the grid to choose from."""
+    """A ranker with its own name: its registered name, fixed parameters, and the grid."""
 
     name: str
     ranker: str
@@ -70,17 +70,17 @@ class RankerSpec:
     grid: dict[str, Any] = field(default_factory=dict)
 
     def optimised(self, asked: str) -> Optimised | None:
-        """Say what this ranker optimises where a measure is asked for."""
+        """Return what this ranker optimises when a measure is requested."""
         return optimised(aimed(self.make(), asked), asked)
 
     def make(self) -> Any:
-        """Return the ranker; a measure that the file names stays."""
+        """Return the ranker; a measure given in the file is kept."""
         return make_ranker(self.ranker, **explicit(self.parameters))
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A figure that has to come out, within its tolerance."""
+    """An expected figure, with its tolerance."""
 
     data: str
     ranker: str
@@ -112,7 +112,7 @@ class Config:
 
 
 def read_config(path: str | os.PathLike[str]) -> Config:
-    """Read and check the configuration of an experiment; relative paths in it count from its own folder."""
+    """Read and check the configuration of an experiment; paths in it are relative to its own folder."""
     check_path(path)
     path = Path(path)
     top = Section(read_toml(path), str(path), TOP_KEYS)
@@ -211,7 +211,7 @@ def _step(section: Section) -> dict[str, Any]:
     name = given[0]
     stray = next((key for key in STEP_KEYS if section.has(key) and key not in (name, *STEPS[name])), None)
     if stray is not None:
-        raise InputError(f"{section.place}: {stray!r} is no option of {name}")
+        raise InputError(f"{section.place}: {stray!r} is not an option of {name}")
     step: dict[str, Any] = {}
     if name == "impute":
         step["impute"] = section.take("impute", (str, int, float), f"a number or one of {', '.join(FILLINGS)}")
@@ -253,14 +253,16 @@ def _ranker(section: Section) -> RankerSpec:
                 f"{section.place}: grid: {ranker} has no parameter {parameter!r}; it has {', '.join(possible)}"
             )
         if parameter in parameters:
-            raise InputError(f"{section.place}: {parameter!r} is fixed by parameters and varied by grid; expected one")
+            raise InputError(
+                f"{section.place}: {parameter!r} is fixed by parameters and varied by grid; expected only one"
+            )
         if not isinstance(values, list) or not values:
             raise section.error(f"grid.{parameter}", "a list of values", values)
     return RankerSpec(name, ranker, parameters, grid)
 
 
 def _value(value: Any) -> Any:
-    """Return the value of a parameter: None for "none", as on the command line, since TOML has no word for it."""
+    """Return the value of a parameter: None for "none", as on the command line, since TOML has no null."""
     return None if value == "none" else value
 
 

@@ -52,15 +52,15 @@ def cross_validate(
     Parameters
     ----------
     ranker : estimator, registered name, list of names, or dict of name -> estimator or registered name
-        A ranker that fails is left out with a note, as long as another one is left. Estimators of other libraries
-        (LGBMRanker, XGBRanker, CatBoostRanker, scikit-learn's) work too, see ``ar.benchmark``.
+        A ranker that fails is left out with a note, unless all fail. Estimators of other libraries (LGBMRanker,
+        XGBRanker, CatBoostRanker, scikit-learn's) work too, see ``ar.benchmark``.
     data : Dataset
         Split by query into ``n_folds`` random parts.
     measures : str, Measure or a list of them
-        As in ``ar.evaluate``. Rankers that can optimise the first one, unless they were given a measure of their own.
+        As in ``ar.evaluate``. Rankers optimise the first one if they can, unless they were given another measure.
     grid : grid as in ``ar.select``, "default", or None
         For several rankers a dict of name -> grid. "default" is each ranker's own, as in ``ar.select``. None trains
-        as given.
+        with the given parameters.
     select_by : str, optional
         The measure that chooses from the grid on the validation part; by default the first of ``measures``.
     folds : sequence of Fold, optional
@@ -68,8 +68,8 @@ def cross_validate(
     n_jobs : int, optional
         Number of grid points trained at the same time.
     resume : path, optional
-        Folder in which every fit is kept, finished or not; the same call goes on from there and ends with the same
-        bits. Estimators of other libraries are trained again.
+        Folder in which every fit is stored, finished or not; the same call continues from there, with bit-identical
+        results. Estimators of other libraries are trained again.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def cross_validate(
         if data is None:
             raise InputError("cross_validate: expected data or folds, got neither")
         if resume is not None and random_state is None:
-            raise OptionError("resume: expected a random_state, got None, with which no two splits are the same")
+            raise OptionError("resume: expected a random_state, got None, with which every split is different")
         folds, tested = _split(data, n_folds, random_state)
         everything: tuple[Dataset, ...] = (data,)
     else:
@@ -113,35 +113,35 @@ def benchmark(
     progress: bool = True,
     resume: str | os.PathLike[str] | None = None,
 ) -> Trial:
-    """Train a spread of rankers, each with its parameters chosen by validation, and compare them on unseen queries.
+    """Train several rankers, each with its parameters chosen by validation, and compare them on held-out queries.
 
     Parameters
     ----------
     data : Dataset
         With ``valid`` and ``test``, the training part; otherwise everything, split by query into ``n_folds`` parts as
-        in ``ar.cross_validate``, so that every query is tested once by a model that never saw it.
+        in ``ar.cross_validate``, so that every query is tested once by a model that was not trained on it.
     measures : str or sequence
-        The first one is optimised by rankers that can, and chooses, on validation queries, the parameters and the best
+        Rankers optimise the first one if they can; on validation queries, it also chooses the parameters and the best
         ranker.
     rankers : names and estimators, or dict of name -> estimator, optional
-        By default one or two of every family. A ranker that fails is left out with a note. Parameters that an
-        estimator was given stay; the others are chosen from its default grid. Estimators of other libraries are
-        trained as they are given, with the queries in their own spelling; those that come fitted, and any object with
-        ``predict``, are tested as they are and cannot be the best, as nothing is known of what they have seen.
+        By default one or two of every family. A ranker that fails is left out with a note. Given parameters of an
+        estimator are kept; the others are chosen from its default grid. Estimators of other libraries are trained with
+        the given parameters. Fitted ones, and any object with ``predict``, are tested without training and cannot be
+        the best, because they may have been trained on these queries.
     normalise : str or None
         How features are scaled for scale-sensitive rankers: a normaliser's name, None, or "auto": "standard", unless
         all features lie in [0, 1] already or are sparse.
     n_jobs : int, optional
         Number of grid points trained at the same time.
     resume : path, optional
-        Folder in which every fit is kept, finished or not; the same call goes on from there and ends with the same
-        bits. Estimators of other libraries are trained again.
+        Folder in which every fit is stored, finished or not; the same call continues from there, with bit-identical
+        results. Estimators of other libraries are trained again.
 
     Returns
     -------
     Trial
         Prints as a table, in notebooks too; ``means`` are means over all tested queries. ``best`` is the best by
-        validation, ``ranker()`` is it, trained again on all data. ``ar.write_report(path, trial)`` writes the HTML
+        validation; ``ranker()`` returns it, trained again on all data. ``ar.write_report(path, trial)`` writes the HTML
         report.
 
     Examples
@@ -164,7 +164,11 @@ def benchmark(
         judged, (folds, tested) = data, _split(data, n_folds, random_state)
         diagnosis = doctor(data)
     everything = _parts(folds[0]) if valid is not None else (data,)
-    told = (f"Features scaled by {scaling} where it matters; the scaling is part of the model.",) if scaling else ()
+    told = (
+        (f"Features are scaled by {scaling} for rankers that need it; the scaling is part of the model.",)
+        if scaling
+        else ()
+    )
     entrants = entrants_of(made, {name: make_grid(one, DEFAULT) for name, one in made.items()})
     protocol = Protocol(names, names[0], convention, n_jobs, fits_in(resume))
     shared: dict[str, Any] = {"averaged": "queries", "diagnosis": diagnosis, "notes": told, "everything": everything}
@@ -249,7 +253,7 @@ def _grids(rankers: Mapping[str, Any], grid: Any, single: bool) -> dict[str, Any
 
 
 def _spread(rankers: str | Sequence[Any] | Mapping[str, Any] | None, scaling: str | None) -> dict[str, Any]:
-    """Return rankers by name; those given by name are scaled where it matters to them."""
+    """Return rankers by name; those given by name get scaled features if they need it."""
     if isinstance(rankers, Mapping):
         return _named(rankers)
     given = first_comparison() if rankers is None else [rankers] if isinstance(rankers, str) else list(rankers)

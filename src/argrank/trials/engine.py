@@ -1,7 +1,7 @@
 """The engine of all trials: rankers x folds, by LETOR's protocol.
 
 In every fold, each ranker trains at every point of its grid on the training part, the validation part chooses, and the
-chosen model is judged on the test part. ``cross_validate``, ``benchmark`` and ``run_experiment`` all run here.
+chosen model is evaluated on the test part. ``cross_validate``, ``benchmark`` and ``run_experiment`` all use it.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ logger = logging.getLogger(__name__)
 
 
 class Entrant(NamedTuple):
-    """A ranker that takes part in a trial, with the grid that its parameters are chosen from."""
+    """A ranker in a trial, with the grid of its parameters."""
 
     ranker: Any
     grid: Grid | None = None
 
 
 class Protocol(NamedTuple):
-    """How a trial is judged: the measures reported, the one that chooses parameters, and whose rules count.
+    """How a trial is evaluated: the reported measures, the one that chooses parameters, and the convention.
 
-    The first of the measures is what rankers optimise that can.
+    Rankers optimise the first of the measures if they can.
     """
 
     measures: tuple[str, ...]
     select_by: str
     convention: str | Convention = "default"
     n_jobs: int | None = None
-    fits: Fits | None = None  # where they are kept, so that the trial can go on later
+    fits: Fits | None = None  # folder of fits, so that the trial can be resumed
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,8 @@ def run_trials(
 ) -> tuple[dict[str, list[Any]], list[str]]:
     """Run every entrant in every fold; return the runs of each, and what went wrong.
 
-    A ranker that fails is left out, with a note, and does not cost the others; unless ``tolerant``, its error is
-    raised. Folds are read one after the other, so that only one has to be in memory.
+    A ranker that fails is left out, with a note; unless ``tolerant``, its error is raised. Folds are read one after the
+    other, so that only one has to be in memory.
     """
     runs: dict[str, list[Any]] = {name: [] for name in entrants}
     notes: list[str] = []
@@ -135,7 +135,7 @@ def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> R
     """
     begin = time.perf_counter()
     if fold.valid is None and entrant.grid:
-        raise InputError("a grid needs a validation part to choose by, got a fold without one")
+        raise InputError("a grid needs a validation part, got a fold without one")
     valid = fold.test if fold.valid is None else fold.valid  # without a grid there is nothing to choose
     with warnings.catch_warnings(record=True) as caught:  # at the ends of a grid warnings are normal; they become notes
         warnings.simplefilter("always", ArgrankWarning)
@@ -146,7 +146,10 @@ def run_fold(entrant: Entrant, number: int, fold: Fold, protocol: Protocol) -> R
     warned = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ArgrankWarning))
     scores = found.ranker.predict(fold.test)
     trained = came_trained(found.ranker)
-    told = ("already fitted: tested as it is, never chosen; fair only if it never trained on these queries",) * trained
+    told = (
+        "already fitted: tested without training and never chosen; the test is fair only if it was not trained "
+        "on these queries",
+    ) * trained
     return Run(
         fold=number,
         ranker=found.ranker,
@@ -192,12 +195,12 @@ def params_of(runs: Sequence[Run]) -> Params:
 
 
 def refit(runs: Sequence[Run], parts: Sequence[Dataset], fits: Fits | None = None) -> Any:
-    """Train the ranker of these runs once more, on all parts together, with the parameters of ``params_of``."""
+    """Train the ranker of these runs again, on all parts together, with the parameters of ``params_of``."""
     from sklearn.base import clone
 
     if came_trained(runs[0].ranker):
         return adapted(runs[0].ranker)
-    if len(parts) > 1:  # parts may number their queries separately; training has no use for the ids
+    if len(parts) > 1:  # parts may number their queries separately; training does not use the ids
         starts = np.cumsum([0, *(part.n_queries for part in parts)])
         parts = [
             part._but(query_ids=np.arange(start, start + part.n_queries))

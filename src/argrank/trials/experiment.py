@@ -1,4 +1,4 @@
-"""The experiment runner: rankers x data sets x folds by LETOR's protocol, resumable, with figures that must hold."""
+"""The experiment runner: rankers x data sets x folds by LETOR's protocol, resumable, with expected figures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from argrank.trials.store import Store, code_identity, data_identity
 
 log = logging.getLogger("argrank.experiment")
 
-FORMAT = 1  # of the files of runs; a change makes every run new
+FORMAT = 1  # format of the files of runs; a change invalidates all runs
 
 
 @checked
@@ -45,9 +45,9 @@ def run_experiment(
 ) -> Results:
     """Run an experiment and write its tables, values and plots.
 
-    Every run (data set, fold, ranker) is kept in ``output/runs`` under a hash of all that determines it: settings,
-    data, and argrank's own code. What is there already is not computed again; after any change of argrank's code
-    everything is.
+    Every run (data set, fold, ranker) is stored in ``output/runs`` under a hash of everything that determines it:
+    settings, data, and argrank's own code. Stored runs are not computed again; after any change of argrank's code all
+    are.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def run_experiment(
     Returns
     -------
     Results
-        ``failures`` lists the expected figures that left their range.
+        ``failures`` lists the expected figures that are out of range.
     """
     config = config if isinstance(config, Config) else read_config(config)
     folder = Path(output)
@@ -122,7 +122,7 @@ def _line(run: RunResult, config: Config) -> str:
 
 
 def read_data(spec: DataSpec, fold: int) -> Fold:
-    """Read one fold of a data set and do its preprocessing, in the order of the configuration."""
+    """Read one fold of a data set and preprocess it, in the order of the configuration."""
     return prepare(_read(spec, fold), spec.preprocess)
 
 
@@ -141,7 +141,7 @@ def _read(spec: DataSpec, fold: int) -> Fold:
 
 
 def prepare(fold: Fold, steps: tuple[Mapping[str, Any], ...]) -> Fold:
-    """Impute, binarise, clean and normalise all parts; statistics over all data are those of the training part."""
+    """Impute, binarise, clean and normalise all parts; global statistics are computed on the training part."""
     for step in steps:
         if "impute" in step:
             fold = _each(fold, lambda data, step=step: impute(data, step["impute"], features=step.get("features")))

@@ -12,7 +12,7 @@ from argrank.data.dataset import Dataset
 class Outside:
     """An estimator of another library, with ``fit`` and ``predict`` for Datasets.
 
-    One that comes fitted stays as it is: nothing is known of what it has seen, so it can be tested and not chosen.
+    A fitted one is not trained again: it may have been trained on these queries, so it can be tested but not chosen.
     """
 
     def __init__(self, estimator: Any, name: str) -> None:
@@ -34,7 +34,7 @@ class Outside:
         return self if self.came_trained else Outside(clone(self.estimator), self.name)
 
     def fit(self, data: Dataset) -> Outside:
-        """Train on a Dataset, unless the estimator came trained."""
+        """Train on a Dataset, unless the estimator is already fitted."""
         if not self.came_trained:
             foreign_models.train(self.estimator, data)
         return self
@@ -45,17 +45,17 @@ class Outside:
 
 
 def adapt(ranker: Any, name: str | None = None) -> Any:
-    """Return a ranker that takes Datasets: itself, or an estimator of another library in its adapter."""
+    """Return a ranker that accepts Datasets: itself, or an adapter around an estimator of another library."""
     if isinstance(ranker, Outside) or (foreign_models.takes_datasets(ranker) and hasattr(ranker, "fit")):
         return ranker
     return Outside(ranker, type(ranker).__name__ if name is None else name)
 
 
 def came_trained(ranker: Any) -> bool:
-    """Tell whether a ranker is tested as it came, and never trained."""
+    """Tell whether a ranker was already fitted, and is tested without training."""
     return isinstance(ranker, Outside) and ranker.came_trained
 
 
 def adapted(ranker: Any) -> Any:
-    """Return the estimator as its owner knows it."""
+    """Return the original estimator."""
     return ranker.estimator if isinstance(ranker, Outside) else ranker

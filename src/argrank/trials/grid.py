@@ -1,4 +1,4 @@
-"""Grids of parameters: how they are written, and which of two equally good points is the safer one."""
+"""Grids of parameters, and which of two equally good points is more regularised."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ REGULARISES = {"C": -1, "ridge": +1}
 
 
 class OpenGrid(dict[str, Any]):
-    """A grid that goes on beyond its ends where the choice lies there, as the default grids do.
+    """A grid that is extended if the best value is at an end, like the default grids.
 
-    Only the strength of the regulariser goes on: further values of other parameters may cost a lot or not exist.
+    Only the strength of the regulariser is extended: further values of other parameters may be expensive or invalid.
     """
 
 
@@ -29,7 +29,7 @@ def points_of(grid: Grid) -> list[Params]:
     """Return every point of a grid, in its order.
 
     A grid is a dict of parameter -> list of values, of which every combination is a point, or a list of such dicts.
-    A value that is not a list stands for itself.
+    A value that is not a list counts as a list of one.
     """
     if not isinstance(grid, Mapping | list | tuple):
         raise OptionError(f"grid: expected a dict of parameter -> values or a list of them, got {shown(grid)}")
@@ -73,7 +73,7 @@ def weakness(point: Params) -> tuple[float, ...]:
 def borders(chosen: Params, points: Sequence[Params]) -> dict[str, str]:
     """Return the parameters whose chosen value is an end of at least three numbers tried: name -> "below" or "above".
 
-    An end at 0 is no border: there is nothing beyond it.
+    An end at 0 is not a border: there is nothing beyond it.
     """
     found = {}
     for name, value in chosen.items():
@@ -85,7 +85,7 @@ def borders(chosen: Params, points: Sequence[Params]) -> dict[str, str]:
 
 
 def beyond(chosen: Params, points: Sequence[Params]) -> list[Params]:
-    """Return the points that continue an open grid where the chosen one lies at an end, by the step that leads there.
+    """Return further points of an open grid if the chosen one is at an end, with the same step.
 
     >>> beyond({"C": 100.0}, [{"C": 1.0}, {"C": 10.0}, {"C": 100.0}])
     [{'C': 1000.0}]

@@ -1,4 +1,4 @@
-"""The files an experiment leaves: a manifest, results as Markdown, LaTeX and JSON, values per query, scores, plots."""
+"""The files of an experiment: a manifest, results as Markdown, LaTeX and JSON, values per query, scores, plots."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RUN_PARTS = ("data", "fold", "ranker", "params", "validation", "means", "undefin
 
 
 def write_outputs(results: Results, folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write everything into a folder; every file appears whole or not at all."""
+    """Write everything into a folder; every file is written atomically."""
     _write(folder / "manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False))
     _write(folder / "results.md", results_text(results, "markdown"))
     _write(folder / "results.tex", results_text(results, "latex"))
@@ -106,14 +106,14 @@ def _write(path: Path, text: str) -> None:
     write_text(path, f"{text}\n")
 
 
-#: Packages whose versions may move the last digits of a figure, or more.
+#: Packages whose versions may change a figure's last digits, or more.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "pyarrow", "pandas", "polars")
 
 
 def manifest_of(config: Config, rankers: Mapping[str, Any], hashes: Mapping[str, Mapping[int, str]]) -> dict[str, Any]:
     """Return versions, the configuration and its hash, the hash of every fold's data, and all parameters and seeds.
 
-    The hash of a fold is that of features, labels, queries and weights as the rankers saw them, after preprocessing.
+    The hash of a fold is that of features, labels, queries and weights after preprocessing.
     """
     text = config.path.read_bytes() if config.path.is_file() else b""
     parameters = {name: ranker.get_params() for name, ranker in rankers.items()}
@@ -157,7 +157,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
 
 
 def _plots(results: Results) -> Iterator[tuple[Any, ...]]:
-    """Yield the name of every plot, what paints it and what it is about."""
+    """Yield the name, the drawing function and the subject of every plot."""
     for data in results.config.data:
         name = slug(data.name)
         yield f"{name}-measures", _bars, data
@@ -184,7 +184,7 @@ def _bars(figure: Any, results: Results, data: DataSpec) -> bool:
     axes.set_xticks(range(len(config.measures)), config.measures)
     axes.set_ylabel("mean over folds")
     axes.set_title(f"{data.name}, convention {config.convention_of(data)}")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # not on the lines
     return True
 
 
@@ -199,12 +199,12 @@ def _curves(figure: Any, results: Results, data: DataSpec) -> bool:
     axes.set_xlabel("k")
     axes.set_ylabel("NDCG@k, mean over folds")
     axes.set_title(f"{data.name}, convention {results.config.convention_of(data)}")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # not on the lines
     return True
 
 
 def _grid_curve(figure: Any, results: Results, data: str, ranker: str, parameter: str) -> bool:
-    """Draw the best validation value at each value of a parameter, one line a fold."""
+    """Draw the best validation value at each value of a parameter, one line per fold."""
     axes = figure.subplots()
     smallest = np.inf
     for run in results.of(data, ranker):
@@ -223,5 +223,5 @@ def _grid_curve(figure: Any, results: Results, data: str, ranker: str, parameter
     axes.set_xlabel(parameter)
     axes.set_ylabel(f"validation {results.config.select_by}")
     axes.set_title(f"{data}, {ranker}")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # beside the lines, never on them
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # not on the lines
     return True

@@ -1,4 +1,4 @@
-"""A regularisation path: one fit after the other, each from where the last one ended."""
+"""A regularisation path: a sequence of fits, each started at the previous solution."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from argrank.trials.select import quiet
 class PathPoint:
     """The solution at one C.
 
-    ``n_passes`` over the data is NaN where the ranker does not count them; ``value`` is the measure on validation
-    data, NaN without any; ``average_slack`` and ``objective_at_zero`` are NaN where the ranker has none.
+    ``n_passes`` over the data is NaN if the ranker does not count them; ``value`` is the measure on validation data,
+    NaN without any; ``average_slack`` and ``objective_at_zero`` are NaN if the ranker has none.
     """
 
     C: float
@@ -98,7 +98,7 @@ def regularisation_path(
     """Train for every C in ascending order, each fit started at the last solution.
 
     A solution for the next C is near, so the whole path costs fewer passes than separate fits; the solutions are
-    the same within the ranker's ``tol``. Rankers that cannot use a start train afresh.
+    the same within the ranker's ``tol``. Rankers that cannot use a start are trained from scratch.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Permutation importance by query: what a measure loses where a feature's values are shuffled within queries."""
+"""Permutation importance by query: the loss of a measure if a feature's values are shuffled within queries."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class PermutationImportance:
-    """What the mean of a measure loses for each feature, with standard errors over queries.
+    """The loss of a measure's mean for each feature, with standard errors over queries.
 
-    ``intervals`` has the ends of the 95 % interval of each loss, as ``ar.compare`` makes them of differences.
+    ``intervals`` has the ends of the 95 % interval of each loss, computed like those of differences in ``ar.compare``.
     ``by_query`` has one row for each query and one column for each feature: the loss there, mean over the shuffles.
     """
 
@@ -52,7 +52,7 @@ class PermutationImportance:
 
     def _note(self) -> str:
         more = f"; the first {SHOWN} of {len(self.features)} features" if len(self.features) > SHOWN else ""
-        return f"{self.measure} is {self.value:.4f} with all features as they are{more}."
+        return f"{self.measure} is {self.value:.4f} with unshuffled features{more}."
 
     def __repr__(self) -> str:
         return to_text([self._table()], [self._note()])
@@ -71,16 +71,16 @@ def permutation_importance(
     random_state: Seed = 0,
     convention: str | Convention = "default",
 ) -> PermutationImportance:
-    """Return what a measure loses where a feature's values change places among the documents of a query.
+    """Return the loss of a measure when a feature's values are shuffled among the documents of a query.
 
-    Any model can be asked, on any judged data. A feature that another one can replace loses little: shuffling tells
-    what the model would miss, not what the feature knows.
+    It works for any model, on any judged data. A feature that another one can replace loses little: shuffling shows how
+    much the model relies on a feature, not how informative the feature is.
 
     Parameters
     ----------
     ranker : fitted ranker, model, or anything that ``ar.evaluate`` takes for a model
     data : Dataset
-        Judged data; take queries that training did not see.
+        Judged data; use queries that were not used in training.
     measure : str or Measure
         What you report.
     n_repeats : int

@@ -1,4 +1,4 @@
-"""What an experiment found: the runs, their means over folds, the figures that had to come out, and their tables."""
+"""The results of an experiment: runs, means over folds, checks of expected figures, and tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from argrank.trials.grid import Params
 from argrank.trials.select import Point
 from argrank.trials.trial import folds_table
 
-ROUNDING = 1e-12  # a figure exactly at the end of its range is inside, also where a sum was rounded
+ROUNDING = 1e-12  # tolerance for rounding of a figure exactly at the end of its range
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +93,14 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Check:
-    """An expected figure and what came out."""
+    """An expected figure and the result."""
 
     expected: Expected
     got: float
 
     @property
     def difference(self) -> float:
-        """What came out minus what was expected."""
+        """The result minus the expected figure."""
         return self.got - self.expected.value
 
     @property
@@ -116,7 +116,7 @@ class Check:
 
 @dataclass(frozen=True, repr=False)
 class Results(Framed):
-    """All runs of an experiment; ``computed`` of them were not there yet."""
+    """All runs of an experiment; ``computed`` of them were not stored before."""
 
     config: Config
     runs: tuple[RunResult, ...]
@@ -139,7 +139,7 @@ class Results(Framed):
 
     @property
     def failures(self) -> list[Check]:
-        """Those that left their range."""
+        """The checks that are out of range."""
         return [check for check in self.checks if not check.holds]
 
     @cached_property
@@ -203,7 +203,7 @@ class Results(Framed):
 
 
 def pooled(runs: Sequence[RunResult], measures: Sequence[str], rules: Convention) -> Evaluation:
-    """Return what a ranker did to the queries of some folds as one evaluation; its means are means over folds."""
+    """Return a ranker's values on the queries of some folds as one evaluation; its means are means over folds."""
     ids = [qid for run in runs for qid in run.query_ids]
     query_ids = np.empty(len(ids), object)
     query_ids[:] = ids
@@ -224,7 +224,7 @@ def _number(value: float | None) -> float:
 
 
 def means_table(results: Results, data: str) -> Table:
-    """Return rankers x measures, the mean over folds, the best of each measure marked, letters of those beaten."""
+    """Return rankers x measures, the mean over folds, the best of each measure marked, with letters of tests."""
     config, tested = results.config, results.comparisons.get(data)
     rankers = [ranker.name for ranker in config.rankers]
     found = {name: [results.mean(data, ranker, name) for ranker in rankers] for name in config.measures}
@@ -245,7 +245,7 @@ def means_table(results: Results, data: str) -> Table:
 
 
 def expected_table(results: Results) -> Table:
-    """Return the expected figures with what came out."""
+    """Return the expected figures with the results."""
     rows = [
         (
             check.expected.data,
@@ -280,13 +280,13 @@ def results_text(results: Results, format: str) -> str:  # noqa: A002 (as elsewh
     parts.append(render(format, folds, [*([within] if results.fold_comparisons else []), *_notes(results)]))
     if config.expected:
         failures = len(results.failures)
-        verdict = "All expected figures hold." if not failures else f"{failures} expected figures left their range."
+        verdict = "All expected figures hold." if not failures else f"{failures} expected figures are out of range."
         parts.append(render(format, [expected_table(results)], [verdict]))
     return "\n\n".join(part.rstrip() for part in parts)
 
 
 def _how(results: Results) -> list[str]:
-    """Return in sentences how the figures came about."""
+    """Return sentences on how the figures were computed."""
     config = results.config
     own = "".join(f", of {data.name} {data.convention}" for data in config.data if data.convention)
     fixed = [ranker.name for ranker in config.rankers if not ranker.grid]
@@ -311,7 +311,7 @@ def _how(results: Results) -> list[str]:
 def _notes(results: Results) -> list[str]:
     notes = [f"{run.data}, {run.ranker}, fold {run.fold}: {note}" for run in results.runs for note in run.notes]
     for data in results.config.data:
-        runs = results.of(data.name, results.config.rankers[0].name)  # which queries lack a value, the data decides
+        runs = results.of(data.name, results.config.rankers[0].name)  # undefined queries depend only on the data
         lacking = {name: sum(run.undefined[name] for run in runs) for name in results.config.measures}
         words = ", ".join(f"{name} {count}" for name, count in lacking.items() if count)
         if words:

@@ -1,4 +1,4 @@
-"""Reading a TOML document strictly: every key is known, every value has its type, every error names its place."""
+"""Read a TOML document strictly: keys must be known, values must have their type, and errors name the location."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _refuse_others(value: Any, place: str) -> None:
-    """Refuse dates, infinity and NaN, for which nothing here has a use."""
+    """Raise for dates, infinity and NaN, which are not used here."""
     if isinstance(value, dict):
         for key, part in value.items():
             _refuse_others(part, f"{place}: {key}")
@@ -64,7 +64,7 @@ class Section:
         self._values = values
 
     def error(self, key: str, expected: str, got: Any) -> InputError:
-        """Return the error for a value that does not fit."""
+        """Return the error for an invalid value."""
         return InputError(f"{self.place}: {key}: expected {expected}, got {shown(got)}")
 
     def take(self, key: str, kind: type | tuple[type, ...], expected: str, default: Any = _REQUIRED) -> Any:
@@ -102,7 +102,7 @@ class Section:
         return self.take(key, dict, "a table", default)
 
     def sections(self, key: str, keys: Sequence[str], default: Any = _REQUIRED) -> list[Section]:
-        """Return an array of tables with these keys, each a Section that knows its number."""
+        """Return an array of tables with these keys, each a Section with its number."""
         values = self.take(key, list, f"tables [[{key}]]", default)
         return [Section(value, f"{self.place}: {key} {number}", keys) for number, value in enumerate(values, 1)]
 
@@ -120,7 +120,7 @@ class Section:
 
 
 def known(place: str, kind: str, name: str, names: Sequence[str]) -> str:
-    """Return a name that is one of those known, or say where it stands and which were meant."""
+    """Return a known name, or raise with its location and similar names."""
     if name not in names:
         raise OptionError(f"{place}: {unknown_name(kind, name, names)}")
     return name

@@ -37,8 +37,8 @@ from argrank.trials.store import train as train_kept
 logger = logging.getLogger(__name__)
 
 DEFAULT = "default"  # as a grid: the ranker's own
-MOST_STEPS = 2  # beyond the end of an open grid
-AIMING = {"measure", "k", "a", "b"}  # parameters that say what is optimised
+MOST_STEPS = 2  # most further points of an open grid
+AIMING = {"measure", "k", "a", "b"}  # parameters about the optimised measure
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class Selection:
     points : tuple of Point
         Every point in the order of the grid.
     on_border : dict
-        Chosen parameters at an end of their values -> "below" or "above", where the grid should be extended.
+        Chosen parameters at an end of their values -> "below" or "above", the direction to extend the grid.
     optimised : Optimised or None
-        What the ranker optimises: ``measure``, or what instead of it.
+        What the ranker optimises: ``measure``, or something else.
     """
 
     ranker: Any
@@ -111,9 +111,9 @@ class Selection:
 
     @property
     def notes(self) -> list[str]:
-        """What should be known about this choice."""
+        """Remarks about this choice."""
         notes = [
-            f"{name} = {number_text(self.params[name])} lies on the border of the grid; try values {side} it too"
+            f"{name} = {number_text(self.params[name])} is at the border of the grid; also try values {side} it"
             for name, side in self.on_border.items()
         ]
         failed = [point for point in self.points if point.error is not None]
@@ -122,7 +122,7 @@ class Selection:
         return notes
 
 
-Tried = tuple[Any, Point]  # the fitted ranker and what is known of it
+Tried = tuple[Any, Point]  # the fitted ranker and its point
 
 
 @checked
@@ -148,25 +148,25 @@ def select(
     ranker : estimator or registered name
         Never changed: every point trains a clone. Estimators of other libraries work too.
     grid : dict of parameter -> list of values, or list of such dicts
-        Every combination of a dict's values is a point. "default" is the ranker's own grid, without the parameters
-        that the ranker was given; where the best C or ridge is its last value, one or two further ones are tried.
+        Every combination of a dict's values is a point. "default" is the ranker's own grid, without parameters that
+        were set on the ranker; if the best C or ridge is the last value, one or two further ones are tried.
     train, valid : Dataset or DistributedDataset
     measure : str
-        As in ``ar.evaluate``, with its ``convention``. A ranker that can optimises it, unless it was given a measure of
-        its own.
+        As in ``ar.evaluate``, with its ``convention``. The ranker optimises it if it can, unless it was given another
+        measure.
     n_jobs : int, optional
         Number of points trained at the same time, each on one thread; None or -1 for every core. On a
         cluster None is 1.
     progress : bool
         Show a bar on terminals.
     resume : path, optional
-        Folder in which every fit is kept, finished or not; the same call goes on from there and ends with the same
-        bits. Estimators of other libraries are trained again.
+        Folder in which every fit is stored, finished or not; the same call continues from there, with bit-identical
+        results. Estimators of other libraries are trained again.
 
     Warns
     -----
     ArgrankWarning
-        When the choice lies on the border of the grid, with the direction to extend it, or when points failed.
+        If the choice is at the border of the grid, with the direction to extend it, or if points failed.
     """
     found = search(
         ranker, grid, cast(Dataset, train), cast(Dataset, valid), measure, asked=measure, convention=convention,
@@ -190,7 +190,7 @@ def search(
     progress: bool,
     fits: Fits | None,
 ) -> Selection:
-    """Do the work of ``select`` without its warnings; they are in ``notes``. ``asked`` is what is to be optimised."""
+    """Do the work of ``select`` without its warnings, which are in ``notes``. ``asked`` is the measure to optimise."""
     ranker = make_ranker(ranker) if isinstance(ranker, str) else adapt(ranker)
     meant = make_grid(ranker, grid)
     points = points_of(meant)
@@ -217,7 +217,7 @@ def search(
             if not further:
                 break
             texts = parameters_text(chosen.params), " and ".join(map(parameters_text, further))
-            logger.info("%s: %s is at the end of the grid, trying %s too", type(ranker).__name__, *texts)
+            logger.info("%s: %s is at the end of the grid, also trying %s", type(ranker).__name__, *texts)
             points += further
             tried += _map(work, further, count_jobs(n_jobs), bar)
             fitted, chosen = _best(tried, measure)
@@ -235,7 +235,7 @@ def search(
 
 
 def make_grid(ranker: Any, grid: Any) -> Any:
-    """Return the grid that is meant: for "default" the ranker's own, which is open, else the one given."""
+    """Return the grid: for "default" the ranker's own, which is open, else the one given."""
     if not isinstance(grid, str):
         return grid
     if grid != DEFAULT:
@@ -252,15 +252,15 @@ def _best(tried: Sequence[Tried], measure: Any) -> Tried:
 
 
 def quiet(known: Params) -> Params:
-    """Return the parameters that keep a fit from showing a progress bar beside ours."""
+    """Return the parameters that hide a fit's progress bar."""
     return {"verbose": -1} if "verbose" in known else {}
 
 
 def _map(work: Callable[[Params], Tried], points: Sequence[Params], threads: int, bar: Progress) -> list[Tried]:
     """Run on threads of our own: waiting inside the shared pool could deadlock.
 
-    A single point gets a thread too: Ctrl-C then reaches this loop and not the fit, which would keep its best model so
-    far and look finished.
+    A single point also gets a thread: Ctrl-C then interrupts this loop and not the fit, which would keep its best model
+    so far and look finished.
     """
     pool = ThreadPoolExecutor(min(threads, len(points)), thread_name_prefix="argrank-select")
     with single_threaded_blas():
@@ -271,7 +271,7 @@ def _map(work: Callable[[Params], Tried], points: Sequence[Params], threads: int
                 results.append(future.result())
                 bar.advance(1)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # begin no further point
+            pool.shutdown(wait=False, cancel_futures=True)  # start no further point
     return results
 
 

@@ -1,4 +1,4 @@
-"""Folders of finished work, from which an interrupted trial goes on: results of runs, and fits with their models."""
+"""Folders of finished work for resuming interrupted trials: results of runs, and fits with their models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from argrank.rankers.registry import registered_name
 
 
 def data_identity(fold: Fold) -> str:
-    """Return a hash of all that a run sees of its data: features, labels, queries, weights and query ids."""
+    """Return a hash of a run's data: features, labels, queries, weights and query ids."""
     digest = hashlib.sha256()
     for part in fold:
         digest.update(b"none" if part is None else _identity(part))
@@ -35,7 +35,7 @@ def _identity(data: Dataset) -> bytes:
     return json.dumps([data.fingerprint, [str(qid) for qid in data.query_ids.tolist()], weights]).encode()
 
 
-EVERY = 60.0  # seconds between two writings of a checkpoint
+EVERY = 60.0  # seconds between two checkpoints
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -43,7 +43,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 def code_identity(package: Path = PACKAGE) -> str:
     """Return a hash of the contents of all Python files of a package, by default argrank's own.
 
-    It belongs to the identity of a run, so that a changed solver never returns the result of its predecessor.
+    It is part of a run's identity, so that results of older code are not reused.
     """
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
@@ -53,7 +53,7 @@ def code_identity(package: Path = PACKAGE) -> str:
 
 
 class Store:
-    """A folder of finished runs. A run is known by its identity: everything that determines its result."""
+    """A folder of finished runs. The key of a run is its identity: everything that determines its result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = make_folder(folder)
@@ -64,7 +64,7 @@ class Store:
         return self.folder / f"{slug(words)}-{_hash(identity)[:16]}.json"
 
     def get(self, identity: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of a run, None where there is none or the file is damaged."""
+        """Return the result of a run, None if there is none or the file is damaged."""
         try:
             found = parse_json(self.path(identity).read_bytes(), "result")
         except (OSError, ValueError, RecursionError):
@@ -73,19 +73,19 @@ class Store:
         return found["result"] if good and isinstance(found.get("result"), dict) else None
 
     def put(self, identity: Mapping[str, Any], result: Mapping[str, Any]) -> None:
-        """Keep the result of a run; the file appears whole, or not at all, which is told."""
+        """Store the result of a run atomically; warn if it cannot be written."""
         text = json.dumps({"identity": identity, "result": result}, ensure_ascii=False, allow_nan=False)
         try:
             write_text(self.path(identity), f"{text}\n")
-        except (InputError, OSError) as error:  # a full disk must not cost the other runs
-            warnings.warn(f"a result was not kept: {error}", ArgrankWarning, stacklevel=2)
+        except (InputError, OSError) as error:  # a full disk must not stop the other runs
+            warnings.warn(f"a result was not stored: {error}", ArgrankWarning, stacklevel=2)
 
 
 class Fits:
-    """A folder of fits, each in a checkpoint of its own: a finished one is read, an unfinished one goes on.
+    """A folder of fits, each in its own checkpoint: a finished one is read, an unfinished one is resumed.
 
-    A fit is known by its ranker and parameters, its data and argrank's own code, so that the folder may be shared by
-    trials and never returns the result of other code.
+    The key of a fit is its ranker and parameters, its data and argrank's own code, so that trials may share the folder
+    and results of older code are not reused.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -93,17 +93,17 @@ class Fits:
         self.folder = make_folder(folder)
 
     def path(self, ranker: BaseRanker, data: Dataset, validations: Sequence[Dataset] = ()) -> Path:
-        """Return the checkpoint of a fit: the ranker's name, then a hash of all that determines the model."""
+        """Return the checkpoint of a fit: the ranker's name, then a hash of everything that determines the model."""
         known = {**determining(identity(ranker, data, list(validations))), "code": code_identity()}
         return self.folder / f"{slug(registered_name(ranker))}-{_hash(known)[:16]}.ckpt"
 
     def fit(self, ranker: BaseRanker, data: Dataset, validations: Sequence[Dataset] = (), every: float = EVERY) -> Path:
-        """Train a ranker, or read what was trained before; return the checkpoint. A damaged one is replaced."""
+        """Train a ranker, or read a stored one; return the checkpoint. A damaged one is replaced."""
         path, watched = self.path(ranker, data, validations), list(validations) or None
         try:
             ranker.fit(data, eval_set=watched, checkpoint=path, every=every)
         except FormatError as error:
-            warnings.warn(f"{error}; trained anew", ArgrankWarning, stacklevel=2)
+            warnings.warn(f"{error}; trained again", ArgrankWarning, stacklevel=2)
             path.unlink(missing_ok=True)
             path.with_name(f"{path.name}.1").unlink(missing_ok=True)
             ranker.fit(data, eval_set=watched, checkpoint=path, every=every)
@@ -111,12 +111,12 @@ class Fits:
 
 
 def fits_in(folder: str | os.PathLike[str] | None) -> Fits | None:
-    """Return the fits in a folder, which is made; None without one."""
+    """Return the fits in a folder, which is created; None without one."""
     return None if folder is None else Fits(folder)
 
 
 def train(ranker: Any, data: Dataset, fits: Fits | None) -> None:
-    """Train a ranker, with a checkpoint where fits are kept; estimators of other libraries have none."""
+    """Train a ranker, with a checkpoint if fits are stored; estimators of other libraries have none."""
     if fits is None or not isinstance(ranker, BaseRanker):
         ranker.fit(data)
     else:
@@ -124,7 +124,7 @@ def train(ranker: Any, data: Dataset, fits: Fits | None) -> None:
 
 
 def slug(text: str) -> str:
-    """Return a text as a name that every file system takes."""
+    """Return a text as a name that is valid in every file system."""
     return re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._") or "_"
 
 

@@ -1,4 +1,4 @@
-"""A system that ranks: its scores, and whatever else is known about how they came about."""
+"""A system that ranks: its scores, and its models and training if known."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class System:
 
     @property
     def model(self) -> Model | None:
-        """The model, if it is one and the same for all queries."""
+        """The model, if it is the same for all queries."""
         return self.models[0][0] if len(self.models) == 1 else None
 
 
 def system_of(name: str, given: Any, data: Dataset, seconds: float | None = None) -> System:
-    """Return the system of scores, of a model, or of a fitted ranker; a System stays as it is."""
+    """Return the system of scores, of a model, or of a fitted ranker; a System is returned unchanged."""
     if isinstance(given, System):
         return given
     model = fitted_model(given)

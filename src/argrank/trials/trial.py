@@ -1,4 +1,4 @@
-"""The result of a trial: rankers compared on queries that they never saw, and how it is shown."""
+"""The result of a trial: rankers compared on held-out queries, and its rendering."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Trial(Rendered, Framed):
     Attributes
     ----------
     data : Dataset
-        What was tested on: the data given, or the test parts of the folds given, joined.
+        The tested data: the given data, or the joined test parts of the given folds.
     folds : dict of ranker -> tuple of Run
         What was chosen in every fold, its validation value, the means on the test part, and the fitted ranker.
     systems : dict of ranker -> System
@@ -50,14 +50,14 @@ class Trial(Rendered, Framed):
         The measure that chose the parameters.
     convention : str or Convention
     averaged : {"folds", "queries"}
-        What ``means`` are means of: the folds' means, as LETOR reports them, or all tested queries.
+        Whether ``means`` are means over folds, as in LETOR, or over all tested queries.
     diagnosis : Diagnosis or None
-        What the doctor found in the data.
+        The doctor's findings about the data.
     notes : tuple of str
     everything : tuple of Dataset
         All data of the trial, in parts, on which ``ranker()`` trains.
     fits : Fits or None
-        The folder that keeps the fits, where one was given with ``resume``.
+        The folder of fits, if given with ``resume``.
     """
 
     data: Dataset
@@ -111,7 +111,7 @@ class Trial(Rendered, Framed):
 
     @property
     def best(self) -> str | None:
-        """The ranker that validation chooses, never the test; None where there was nothing to choose by."""
+        """The ranker chosen by validation (not by the test); None without validation queries."""
         known = {name: value for name, value in self.validation.items() if not np.isnan(value)}
         return max(known, key=lambda name: known[name]) if known else None
 
@@ -124,8 +124,8 @@ class Trial(Rendered, Framed):
     def ranker(self, name: str | None = None) -> Any:
         """Return the ranker of that name, by default the best, trained again on all data of the trial.
 
-        Its parameters are ``params(name)``. No query is left to test this model on: what it will do on new queries is
-        what the table says of the trials, or a little better. The rankers of the folds are in ``folds``.
+        Its parameters are ``params(name)``. No query is left to test this model on: on new queries expect the table's
+        values, or slightly better. The rankers of the folds are in ``folds``.
         """
         name = self._name(name)
         if name not in self._refitted:
@@ -135,7 +135,7 @@ class Trial(Rendered, Framed):
     def _name(self, name: str | None) -> str:
         name = self.best if name is None else name
         if name is None:
-            raise InputError("expected a ranker's name: without validation queries none of them is the best")
+            raise InputError("expected a ranker's name: without validation queries none is the best")
         check_name("ranker of this trial", name, self.folds)
         return name
 
@@ -178,7 +178,7 @@ class Trial(Rendered, Framed):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return means, folds and tests as plain data; what is not a number becomes None."""
+        """Return means, folds and tests as plain data; NaN becomes None."""
         found: dict[str, Any] = {
             "systems": list(self.systems),
             "measures": list(self.measures),
@@ -227,7 +227,7 @@ class Trial(Rendered, Framed):
 
     @property
     def footer(self) -> list[str]:
-        """What was done and chosen, and what should be known about it."""
+        """Sentences on the procedure, the choice, and notes."""
         held_out = self.n_folds == 1
         means = "" if held_out else f" Means over {'folds' if self.averaged == 'folds' else 'all queries'}."
         chooses = any(len(run.points) > 1 for runs in self.folds.values() for run in runs)
@@ -250,9 +250,9 @@ class Trial(Rendered, Framed):
 
     @property
     def choice(self) -> str:
-        """Say which ranker validation chose, and what it did on the tested queries."""
+        """Return which ranker validation chose, and its result on the tested queries."""
         if self.best is None:
-            return "No ranker is chosen: there were no validation queries to choose by."
+            return "No ranker is chosen: there were no validation queries."
         first = self.measures[0]
         value, tested = self.validation[self.best], self.means[self.best][first]
         return (
@@ -266,8 +266,8 @@ def folds_table(
 ) -> Table:
     """Return every run of every ranker: what was chosen, its validation value, the measures on the test part.
 
-    ``asked`` says which ``measures``, and which ``select_by`` chose; ``tests`` compare the rankers within each fold,
-    and letters say which of them are significantly worse there.
+    ``asked`` gives ``measures`` and ``select_by``; ``tests`` compare the rankers within each fold, and letters mark
+    those that are significantly worse there.
     """
     letters = {(fold, one): found.letters(one) for fold, found in (tests or {}).items() for one in asked.measures}
     rows = [
@@ -299,7 +299,7 @@ def _chosen(runs: Sequence[Run]) -> str:
 def systems_of(
     runs: Mapping[str, Sequence[Run]], data: Dataset, tested: Sequence[Integers]
 ) -> tuple[dict[str, System], list[str]]:
-    """Assemble the scores of all folds, whose tested queries of ``data`` are given; say who ranks nothing."""
+    """Assemble the scores of all folds, given their queries of ``data``; add notes on rankers with constant scores."""
     systems, notes = {}, []
     rows = [np.flatnonzero(np.isin(data.query_of_row, queries)) for queries in tested]
     for name, own in runs.items():
@@ -327,7 +327,7 @@ def systems_of(
 
 
 def aims_and_stays(runs: Mapping[str, Sequence[Run]], asked: str) -> list[str]:
-    """Say which rankers optimise another measure than the one asked for, and whose models are another method's."""
+    """Return notes on rankers that optimise another measure than requested, or whose model is another method's."""
     told = together({name: own[0].optimised for name, own in runs.items()}, asked)
     notes = [] if told is None else [told]
     for name, own in runs.items():
@@ -342,7 +342,7 @@ def aims_and_stays(runs: Mapping[str, Sequence[Run]], asked: str) -> list[str]:
 
 
 def _validated(runs: Sequence[Run]) -> tuple[tuple[float, float], ...]:
-    """Return every C tried and the mean over folds of its validation measure; empty where not only C was tried."""
+    """Return every C tried and the mean over folds of its validation measure; empty if others were tried too."""
     if any(set(point.params) != {"C"} for run in runs for point in run.points):
         return ()
     return tuple(sorted((float(point.params["C"]), point.value) for point in mean_points(runs)))

@@ -90,7 +90,7 @@ def test_refusals(tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     lines[2] = lines[2].rpartition(",")[0] + ",soon"
     path.write_text("\n".join(lines))
-    with pytest.raises(InputError, match=r"a.csv:3: expected dates, all written in one way.*'listed', got 'soon'"):
+    with pytest.raises(InputError, match=r"a.csv:3: expected dates, all in one format.*'listed', got 'soon'"):
         ar.load(path, dates=["listed"])
     with pytest.raises(InputError, match="nobody"):
         ar.load(path, dates=["nobody"])

@@ -54,5 +54,5 @@ def test_errors_name_the_line_of_the_file(tmp_path):
         list(stream_letor(path, chunk_bytes=10))
     assert [part.n_features for part in stream_letor(path, chunk_bytes=10, n_features=3)] == [3] * 4
     (tmp_path / "data.txt.weight").write_text("1\n")
-    with pytest.raises(InputError, match="stands alone"):
+    with pytest.raises(InputError, match="without side files"):
         list(stream_letor(path))

@@ -115,7 +115,7 @@ def test_weights_of_queries_and_rows(tmp_path: Path) -> None:
         ({"qid": [1, 2], "comments": ["a\r", "c"]}, r"expected comments of one line, got 'a\\r'"),
         ({"qid": [1, 2], "comments": ["a\ud800", "c"]}, "expected text that UTF-8 can write"),
         ({"qid": [1, 2], "document_ids": ["a b", "c"]}, "document id: expected text without blanks, got 'a b'"),
-        ({"qid": [1, 2], "y": None}, "expected labels, which LETOR text cannot do without"),
+        ({"qid": [1, 2], "y": None}, "expected labels, which LETOR text requires"),
     ],
 )
 def test_what_the_format_cannot_hold_is_refused_and_nothing_is_left(tmp_path: Path, arguments, message: str) -> None:
@@ -132,6 +132,6 @@ def test_what_has_no_place_in_the_format_is_told(tmp_path: Path, caplog: pytest.
     with caplog.at_level(logging.WARNING):
         write_letor(data, tmp_path / "a")
     assert [record.message.split(": ")[1] for record in caplog.records] == [
-        "LETOR text has no place for sources",
-        "the comments are written, the document ids are not",
+        "LETOR text cannot hold sources",
+        "the comments are written; the document ids are lost, as the comments do not contain them",
     ]

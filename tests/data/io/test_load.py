@@ -154,7 +154,7 @@ def test_what_cannot_be_dumped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["absent.csv", "absent.parquet", "absent"])
 def test_a_missing_file(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"{name}: expected a file, got nothing of that name"):
+    with pytest.raises(InputError, match=f"{name}: expected a file, got a name that does not exist"):
         ar.load(tmp_path / name)
 
 

@@ -239,7 +239,7 @@ def test_texts_and_other_names_in_a_parquet_file(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pa.table({"query": [1, 2], "f": [1, 2]}), tmp_path / "b.parquet")
     assert read_table(tmp_path / "b.parquet", "parquet").query_ids.tolist() == [1, 2]
     pyarrow.parquet.write_table(pa.table({"search": [1, 2], "f": [1, 2]}), tmp_path / "c.parquet")
-    with pytest.raises(FormatError, match=r"c.parquet: expected a column 'qid', got columns search, f; say which with"):
+    with pytest.raises(FormatError, match=r"c.parquet: expected a column 'qid', got columns search, f; give one with"):
         read_table(tmp_path / "c.parquet", "parquet")
 
 
@@ -272,8 +272,8 @@ def test_a_changed_byte_in_a_parquet_page_is_noticed(tmp_path: Path) -> None:
         ({"qid": [7, "7"]}, "qid: expected 2 ids with different texts for a delimited file, got 1"),
         ({"qid": ["", "7"]}, "qid: expected 2 ids with different texts for a delimited file, got 2, one of them empty"),
         ({"qid": ["a", "b\0c"]}, "qid: expected ids that UTF-8 text can hold"),
-        ({"qid": [1, 1], "feature_names": ["a", "label"]}, "feature_names: expected names without a meaning"),
-        ({"qid": [1, 1], "feature_names": ["a", ""]}, "feature_names: expected names without a meaning"),
+        ({"qid": [1, 1], "feature_names": ["a", "label"]}, "feature_names: expected names that are not reserved"),
+        ({"qid": [1, 1], "feature_names": ["a", ""]}, "feature_names: expected names that are not reserved"),
     ],
 )
 def test_what_csv_cannot_hold_is_refused(arguments: dict, message: str, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_what_parquet_cannot_hold_is_refused(qid: list, tmp_path: Path) -> None:
 
 def test_preferences_are_left_out_with_a_warning(tmp_path: Path) -> None:
     data = Dataset(np.eye(2), qid=[1, 1], preferences=[[0, 1]])
-    with pytest.warns(ArgrankWarning, match="a table has no place for preferences"):
+    with pytest.warns(ArgrankWarning, match="a table cannot hold preferences"):
         write_table(data, tmp_path / "a.csv", "csv")
     assert read_table(tmp_path / "a.csv", "csv").n_documents == 2
 

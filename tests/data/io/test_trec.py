@@ -69,7 +69,7 @@ def test_documents_absent_from_a_run_come_last(data: Dataset, tmp_path: Path) ->
 
 def test_a_run_of_other_documents_is_refused(data: Dataset, tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("b Q0 doc1 1 3 t\n")
-    expected = "such as 'b' and 'x', got none of them, but such as 'b' and 'doc1'"
+    expected = "such as 'b' and 'x', got none of them, but for example 'b' and 'doc1'"
     with pytest.raises(InputError, match=expected):
         align_run(read_run(tmp_path / "a.run"), data)
 

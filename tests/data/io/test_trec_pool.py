@@ -147,7 +147,7 @@ def test_what_is_a_run_and_what_it_is_called(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        ({"nobody": {"a": 1.0}}, "expected queries of the judgements, such as 'q1', got none of them in run 'run'"),
+        ({"nobody": {"a": 1.0}}, "expected queries of the judgements, such as 'q1', got only others in run 'run'"),
         ({}, "at least one query"),
         ({"q1": [1, 2]}, "expected {qid: {docid: number}}"),
         ({"q1": {"a": "high"}}, "expected numbers as score"),
@@ -167,7 +167,7 @@ def test_bad_runs(run: Any, said: str) -> None:
 def test_bad_judgements(folder: Path) -> None:
     with pytest.raises(ArgrankError, match="without labels"):
         as_qrels(Dataset(np.zeros((1, 1)), qid=[1]))
-    with pytest.raises(ArgrankError, match="written alike"):
+    with pytest.raises(ArgrankError, match="two with the same text"):
         join_runs({"run": RUN}, {1: {"a": 1}, "1": {"b": 1}})
     (folder / "ragged.csv").write_text("qid,docid,score\n1,2\n")
     with pytest.raises(ArgrankError, match=r"ragged.csv:2: expected 3 cells"):
@@ -175,5 +175,7 @@ def test_bad_judgements(folder: Path) -> None:
 
 
 def test_documents_of_other_names_are_warned_about() -> None:
-    with pytest.warns(ArgrankWarning, match="none of its documents is judged, such as 'A'; judged ones are called"):
+    with pytest.warns(
+        ArgrankWarning, match="none of its documents is judged, for example 'A'; judged documents have ids"
+    ):
         join_runs({"run": {"q1": {"A": 1.0}}}, QRELS)

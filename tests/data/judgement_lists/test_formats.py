@@ -75,7 +75,7 @@ def test_damaged_lists_are_refused(tmp_path, name, text, message):
 
 
 def test_what_a_tool_cannot_hold_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"expected a whole number, as RRE takes them, got 0\.5"):
+    with pytest.raises(InputError, match=r"expected a whole number, which RRE needs, got 0\.5"):
         write_judgements({"q": {"d": 0.5}}, tmp_path / "j.json", "rre")
     with pytest.raises(InputError, match="expected a rating, got nan"):
         write_judgements({"q": {"d": float("nan")}}, tmp_path / "j.csv", "quepid")

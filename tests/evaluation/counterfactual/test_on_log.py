@@ -273,7 +273,7 @@ def test_it_is_said_where_intervals_do_not_know_the_error_of_the_curve(world):
     log = drawn(world, 12, 1500, 0.5)
     device = np.where(log.session_of_row % 2, "phone", "desk")
     log = ar.Clicks.of(log.columns(), extra={"device": device})
-    said = "its own error is not in the intervals"
+    said = "intervals do not include its own error"
     for curve, silent in (
         (ar.propensities(log), True),
         (ar.propensities(drawn(world, 13, 1500, 0.5)), True),

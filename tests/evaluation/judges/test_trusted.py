@@ -249,7 +249,7 @@ def test_options_that_do_not_go_together():
     expert, cheap, scores = judged()
     with pytest.raises(OptionError, match="NumRel"):
         ar.evaluate(scores, cheap, "NumRel", trusted=expert)
-    with pytest.raises(OptionError, match="trusted judgements beside it"):
+    with pytest.raises(OptionError, match="trusted judgements with it"):
         ar.evaluate(scores, cheap, "ndcg@5", probability=0.5)
     with pytest.raises(OptionError, match="neither judgements nor explain"):
         ar.evaluate(scores, cheap, "ndcg@5", trusted=expert, explain="q1")

@@ -165,7 +165,7 @@ def test_a_climb_that_hurts_is_not_kept(n_queries):
     assert np.isnan(start.gain_) == (n_queries < 15)
     svm = ar.make_ranker("rank-svm").fit(train)
     assert (start.coef_ / svm.coef_ == start.coef_[0] / svm.coef_[0]).all()  # as a user gets it, times a power of two
-    said = "too few queries to try the climb" if n_queries < 15 else f"queries left out gained {start.gain_:+.4f}"
+    said = "too few queries to try the climb" if n_queries < 15 else f"held-out queries gained {start.gain_:+.4f}"
     assert f"kept its start, RankSVM: {said}" in str(start.stayed_)
     for text in (repr(start), start.summary(), repr(start.model_)):
         assert str(start.stayed_) in text

@@ -233,7 +233,7 @@ def test_one_round_of_regression_is_least_squares_from_small_random_factors():
 def test_a_measure_that_tells_no_rating_apart_is_refused():
     users, items, ratings, _ = some_ratings()
     with pytest.raises(
-        InputError, match=r"measure='p@5': expected ratings that it tells apart, got 1 to 5.*relevant_at=1"
+        InputError, match=r"measure='p@5': expected ratings with different gains, got 1 to 5.*relevant_at=1"
     ):
         ar.make_ranker("factor-rank", measure="p@5").fit(users, items, ratings)
     ranker = ar.make_ranker("factor-rank", rank=2, measure="p@5", relevant_at=4).fit(users, items, ratings)

@@ -66,7 +66,7 @@ def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
     values = ar.evaluate(np.zeros(data.n_documents), data, "ndcg@10").values["ndcg@10"]
     assert estimate.n_queries == np.isfinite(values).sum()
     text = fitted.summary()
-    assert all(name in text for name in (*names, "out of fold", "a test set has noise of its own"))
+    assert all(name in text for name in (*names, "out of fold", "a test set has its own noise"))
 
 
 def test_what_is_asked_for_is_what_it_goes_by(data):

@@ -1,10 +1,10 @@
-"""Models in which people read a page from the top until they are content or give up: cascade, DCM, SDBN, DBN.
+"""Models in which people read a page from the top until they are satisfied or give up: cascade, DCM, SDBN, DBN.
 
-They are one chain. At a rank that is read, a document is clicked with its attraction; after a click the reader is
-content with a probability that depends on the document (SDBN, DBN), on the rank (DCM) or is 1 (cascade); who is not
-content reads on with a probability that is 1 but for DBN. All ranks up to the last click were read. What happened after
-it is summed over (expectation maximisation), or taken for granted: with ``last_click="satisfies"`` every last click is
-the end and a page without clicks was read to its end, which gives the closed forms of the papers.
+They are one chain. At a rank that is read, a document is clicked with its attraction; after a click the user is
+satisfied with a probability that depends on the document (SDBN, DBN), on the rank (DCM) or is 1 (cascade); a user who
+is not satisfied continues with a probability that is 1 except in DBN. All ranks up to the last click were read. What
+happened after it is summed over (expectation maximisation), or assumed: with ``last_click="satisfies"`` users stop
+after the last click, and a page without clicks was read to its end, which gives the closed forms of the papers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from argrank.data.clicks.log import Clicks
 
 @dataclass
 class ChainModel(ClickModel):
-    """A reader goes down the page until content, or tired."""
+    """A user reads down the page until satisfied, or gives up."""
 
     last_click: Literal["unknown", "satisfies"] = "unknown"
 
@@ -36,7 +36,7 @@ class ChainModel(ClickModel):
     gets_tired: ClassVar[bool] = False
 
     def _estimate(self, log: Clicks) -> None:
-        once = self.content_of == "always"  # what follows the first click was not read
+        once = self.content_of == "always"  # nothing after the first click was read
         closed = once or self.last_click == "satisfies"
         n_content = {"document": log.n_pairs, "rank": int(log.position.max()) + 1, "always": 1}[self.content_of]
         attraction, weight = np.full(log.n_pairs, self._rate), self.prior_weight
@@ -67,13 +67,13 @@ class ChainModel(ClickModel):
         self._seen = np.zeros(log.n_pairs)
 
     def _which(self, log: Clicks, pairs: Integers) -> Integers:
-        """Return for every row the parameter that says whether its click contents."""
+        """Return for every row the index of its satisfaction parameter."""
         if self.content_of == "document":
             return pairs
         return log.position if self.content_of == "rank" else np.zeros(log.n_rows, np.int64)
 
     def _rows(self, log: Clicks, pairs: Integers) -> tuple[Floats, Floats]:
-        """Return attraction and contentment of every row; the priors' where nothing is known."""
+        """Return attraction and satisfaction of every row; the prior's if unknown."""
         which = self._which(log, pairs)
         which = np.where(which < len(self._content), which, -1)
         return np.append(self._attraction, self._rate)[pairs], np.append(self._content, 0.5)[which]
@@ -104,8 +104,8 @@ class CascadeModel(ChainModel):
     Parameters
     ----------
     likelihood : "conditional" or "marginal"
-        Of what happened at a rank, given the clicks above; or, as the tool PyClick has it, given the page alone up to
-        the first click, and 1e-6 for every rank below it, clicked or not.
+        The likelihood of a rank given the clicks above it; or, as in PyClick, given only the page up to the first
+        click, and 1e-6 for every rank below it, clicked or not.
     """
 
     likelihood: Literal["conditional", "marginal"] = "conditional"
@@ -123,7 +123,7 @@ class CascadeModel(ChainModel):
 
 @dataclass
 class DependentModel(ChainModel):
-    """Dependent click model: after a click people read on with a probability of the rank."""
+    """Dependent click model: after a click people continue with a probability that depends on the rank."""
 
     name: ClassVar[str] = "dcm"
     content_of: ClassVar[str] = "rank"
@@ -131,14 +131,14 @@ class DependentModel(ChainModel):
 
 @dataclass
 class SimplifiedDynamicModel(ChainModel):
-    """Simplified dynamic Bayesian network: people read on until a document contents them."""
+    """Simplified dynamic Bayesian network: people continue until a document satisfies them."""
 
     name: ClassVar[str] = "sdbn"
 
 
 @dataclass
 class DynamicModel(ChainModel):
-    """Dynamic Bayesian network: people read on until a document contents them, or they are tired."""
+    """Dynamic Bayesian network: people continue until a document satisfies them, or they give up."""
 
     name: ClassVar[str] = "dbn"
     gets_tired: ClassVar[bool] = True
@@ -162,7 +162,7 @@ def _count(
     clicked: Filled[np.float64],
     steps: Filled[np.float64],
 ) -> None:
-    """Add up expected clicks and readings of pairs, contentments, and steps onward (taken, possible)."""
+    """Add up expected clicks and readings of pairs, satisfactions, and continuations (taken, possible)."""
     for session in range(len(indptr) - 1):
         begin, end = indptr[session], indptr[session + 1]
         last = begin - 1

@@ -16,11 +16,11 @@ from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError, OptionError
 
-LEAST = 1e-6  # probability of what a model holds for impossible
+LEAST = 1e-6  # probability used for events that are impossible in a model
 
 
 class Relevance(NamedTuple):
-    """What a model says of every (query, document) of its log, and how many examinations that rests on."""
+    """A model's value of every (query, document) of its log, and the number of examinations behind it."""
 
     qid: NDArray[Any]
     docid: NDArray[Any]
@@ -35,14 +35,14 @@ class ClickModel(ABC):
     Parameters
     ----------
     prior_mean : float, optional
-        What is assumed of a document before anything is known of it; None for the rate of clicks of the log.
+        Prior mean of a document's attraction; None for the click rate of the log.
     prior_weight : float
-        How many examinations that assumption is worth; satisfaction and the examination of ranks are assumed to be
-        1/2 with the same weight.
+        Weight of the prior, in examinations; satisfaction and the examination of ranks have prior mean 1/2 with the
+        same weight.
     max_iter : int
         Steps of expectation maximisation, at most.
     tol : float
-        Stop when no parameter moves by more than this.
+        Stop when no parameter changes by more than this.
     """
 
     prior_mean: Annotated[float, Above(0), Below(1)] | None = None
@@ -72,7 +72,7 @@ class ClickModel(ABC):
 
     @checked
     def assume(self, log: Clicks, **parameters: Any) -> ClickModel:
-        """Take given parameters instead of estimated ones, named as in ``parameters``; return the model.
+        """Set given parameters instead of estimated ones, named as in ``parameters``; return the model.
 
         Those of documents are in the order of the log's pairs, those of ranks begin with rank 1.
         """
@@ -130,7 +130,7 @@ class ClickModel(ABC):
 
     @property
     def relevance(self) -> Relevance:
-        """What the model says of every (query, document) of its log."""
+        """The model's value of every (query, document) of its log."""
         log = self._fitted_log
         value, examinations = self._relevance()
         return Relevance(log.query_ids[log.pair_query], log.document_ids[log.pair_document], value, examinations)
@@ -159,7 +159,7 @@ class ClickModel(ABC):
 
     @abstractmethod
     def _relevance(self) -> tuple[Floats, Floats]:
-        """Return what every pair is worth, and the examinations that this rests on."""
+        """Return the value of every pair, and the number of examinations behind it."""
 
     @abstractmethod
     def _parameters(self) -> Mapping[str, Floats]:
@@ -181,7 +181,7 @@ class ClickModel(ABC):
         return means
 
     def _pairs_of(self, log: Clicks) -> Integers:
-        """Return for every row of a log the number of its pair in the log of the fit, -1 where it is new."""
+        """Return for every row of a log the number of its pair in the log of the fit, -1 if it is new."""
         known = self._fitted_log
         if log.query_ids is known.query_ids and log.pair_query is known.pair_query:
             return log.pair

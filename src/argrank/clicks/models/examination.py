@@ -1,7 +1,7 @@
 """Models in which a click is an examination times an attraction: PBM and UBM.
 
-Both are the same product; what an examination depends on differs. The position-based model looks at the rank alone,
-the user browsing model at the rank and at the rank of the last click above it (Dupret and Piwowarski 2008).
+In the position-based model the examination depends on the rank alone, in the user browsing model also on the rank of
+the last click above it (Dupret and Piwowarski 2008).
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ class ExaminationModel(ClickModel):
         return np.append(self._attraction, self._rate)[pairs]
 
     def _known(self, situations: Integers) -> Floats:
-        """Return the examination of situations; 1/2, the prior's, where the log of the fit had none."""
+        """Return the examination of situations; 1/2, the prior's, if the training log had none."""
         inside = situations < self._n_situations
         return np.where(inside, self._examination[np.where(inside, situations, 0)], 0.5)
 
 
 @dataclass
 class PositionModel(ExaminationModel):
-    """Position-based model: a rank is examined with a probability of its own, whatever stands above it."""
+    """Position-based model: the examination of a rank depends on nothing else."""
 
     name: ClassVar[str] = "pbm"
 

@@ -16,7 +16,7 @@ from argrank.data.clicks.log import Clicks
 
 @dataclass
 class RateModel(ClickModel):
-    """Click-through rates: the plainest model, and what any other has to beat.
+    """Click-through rates: the simplest model, as a baseline for the others.
 
     Parameters
     ----------

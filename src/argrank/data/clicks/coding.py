@@ -1,4 +1,4 @@
-"""Ids of any kind as numbers: in order of first appearance, fast for columns of many millions of rows."""
+"""Encode ids of any type as integers, in order of first appearance; fast for many millions of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argrank._jit import kernel
 from argrank._types import Filled, Integers
 from argrank.errors import InputError, shown
 
-N_GROUPS = 64  # of sessions, for intervals
+N_GROUPS = 64  # number of groups of sessions, for intervals
 
 
 class Coded(NamedTuple):
@@ -22,7 +22,7 @@ class Coded(NamedTuple):
 
 
 def coded(what: str, values: Any) -> Coded:
-    """Return ids as numbers; a missing id is refused with its row."""
+    """Encode ids as integers; raise for a missing id, with its row."""
     import pyarrow as pa
 
     array = values if isinstance(values, pa.Array | pa.ChunkedArray) else _arrow(what, values)
@@ -36,14 +36,14 @@ def coded(what: str, values: Any) -> Coded:
     codes = array.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     ids = np.asarray(array.dictionary.to_numpy(zero_copy_only=False))
     if pa.types.is_string(array.dictionary.type) or pa.types.is_large_string(array.dictionary.type):
-        empty = codes == array.dictionary.index("").as_py()  # what an empty cell of a CSV file is
+        empty = codes == array.dictionary.index("").as_py()  # an empty cell of a CSV file
         if empty.any():
             raise InputError(f"{what}: expected an id in every row, got an empty one in row {int(np.argmax(empty))}")
     return in_order_of_appearance(ids, codes)
 
 
 def in_order_of_appearance(ids: NDArray[Any], codes: Integers) -> Coded:
-    """Return the same with ids that no row has left out, numbered as they first appear."""
+    """Drop ids that no row has, and number the others by first appearance."""
     first = np.full(len(ids), len(codes), np.int64)
     _first_rows(codes, first)
     order = np.argsort(first, kind="stable")
@@ -56,7 +56,7 @@ def in_order_of_appearance(ids: NDArray[Any], codes: Integers) -> Coded:
 
 
 def paired(first: Integers, second: Integers) -> Coded:
-    """Return pairs of two numbers as one, ``ids`` being ``first * n_second + second``."""
+    """Encode pairs of numbers as one number, with ids ``first * n_second + second``."""
     import pyarrow as pa
 
     n_second = int(second.max(initial=-1)) + 1
@@ -95,7 +95,7 @@ def _first_rows(codes: Integers, first: Filled[np.int64]) -> None:
 
 @kernel()
 def _hash_texts(text: NDArray[np.uint8], ends: Integers, groups: Filled[np.uint8]) -> None:
-    """FNV-1a with 32 bits, its upper half folded in: the lowest bits of the plain hash are poor."""
+    """FNV-1a with 32 bits, with its upper half folded in, because its lowest bits are poorly mixed."""
     begin = 0
     for number in range(len(ends)):
         value = np.int64(2166136261)

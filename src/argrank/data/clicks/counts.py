@@ -1,4 +1,4 @@
-"""Sums of a click log: all that curves of examination and judgements need."""
+"""Sums of a click log: sufficient for examination curves and judgements."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from argrank._types import Floats, Integers
 
 @dataclass(frozen=True)
 class Unusable:
-    """Rows and events of a source that are no rows of the log, for the doctor.
+    """Counts of source rows and events that are not part of the log, for the doctor.
 
-    Nothing is left out that is not counted here. ``split_sessions``: how many sessions came in several parts, of files
-    or of a stream.
+    Everything that is left out is counted here. ``split_sessions`` is the number of sessions found in several parts of
+    files or of a stream.
     """
 
     clicks_without_impression: int = 0
@@ -34,8 +34,8 @@ class Unusable:
 class ClickCounts(IsData):
     """Impressions and clicks of every (query, document) at every position, by group of sessions.
 
-    ``group`` is None for sums that came without sessions: intervals then ignore that clicks of one user depend on each
-    other. ``value`` is the sum of the clicks' weights.
+    ``group`` is None for sums given without sessions: intervals then ignore that clicks of one user are correlated.
+    ``value`` is the sum of the clicks' weights.
     """
 
     query_ids: NDArray[Any]
@@ -68,7 +68,7 @@ class ClickCounts(IsData):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the sums by rank and group: the same log, the same fingerprint, however its rows are numbered."""
+        """SHA-256 of the sums by rank and group; the same for any order of a log's rows."""
         found = hashlib.sha256()
         for part in self.by_group():
             found.update(np.ascontiguousarray(part, np.int64).data)
@@ -83,7 +83,7 @@ class ClickCounts(IsData):
         )
 
     def by_group(self) -> tuple[Integers, Integers]:
-        """Return impressions and clicks of every group of sessions, one a row, at every position from 0 to the last."""
+        """Return impressions and clicks of every group of sessions (rows) at every position from 0 to the last."""
         groups, row = np.unique(np.zeros(1) if self.group is None else self.group, return_inverse=True)
         shape = len(groups), self.n_positions + 1
         cell = row * shape[1] + self.position

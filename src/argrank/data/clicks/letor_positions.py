@@ -1,4 +1,4 @@
-"""LETOR text whose labels are clicks, with LightGBM's file of positions beside it: one position a line."""
+"""LETOR text whose labels are clicks, with LightGBM's file of positions: one position per line."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ FORMATS = ("ubi", *READERS, "counts")
 ROWS_AT_ONCE = 1_000_000
 COUNTED = ("qid", "docid", "position", "impressions", "clicks")
 
-#: Other names under which columns are found.
+#: Other recognised names of columns.
 ALIASES = {
     "session": ("session_id", "search_id"),
     "qid": ("query_id", "query", "user_query", "query_text"),
@@ -55,32 +55,32 @@ def load_clicks(
     Parameters
     ----------
     source : path, list of paths, or data frame
-        CSV, Parquet or Arrow; a data frame of pandas, polars or pyarrow; with ``format`` one of the forms below. Of
-        several files the rows of one session are put together.
+        CSV, Parquet or Arrow; a data frame of pandas, polars or pyarrow; with ``format`` one of the forms below. The
+        rows of one session may be in several files.
     columns : mapping, optional
         Your names of columns -> ours: session, qid, docid, position, click; user, weight, timestamp, ranker, team,
         propensity.
     format : str, optional
         "ubi": OpenSearch's User Behavior Insights, one source or several: NDJSON in bulk form, or ubi_queries and
         ubi_events as tables, whose nested fields may have dotted names (``event_attributes.position.ordinal``).
-        "sessions": a session a line, tab-separated: session, query, list of documents, anything, list of clicks
-        (TianGong, PyClick).
-        "counts": a table of sums: qid, docid, position, impressions, clicks. "letor": LETOR text whose labels are
-        clicks (0 or 1), with LightGBM's file of positions beside it (``train.txt.position``, a line for each row).
+        "sessions": one session per line, tab-separated: session, query, list of documents, anything, list of clicks
+        (TianGong, PyClick). "counts": a table of sums: qid, docid, position, impressions, clicks. "letor": LETOR text
+        whose labels are clicks (0 or 1), with LightGBM's file of positions (``train.txt.position``, a line for each
+        row).
     first_position : int
         The position of the top document, 1 or 0.
     repeated : "error", "merge" or "keep"
-        What to do with a document that a session shows twice.
+        How to treat a document that a session shows twice.
     keep : sequence of str
         Further columns to keep, such as the device, for ``ar.propensities(log, by="device")``.
     sums : bool
-        Read Parquet and Arrow files a million rows at a time and keep sums alone, for logs larger than memory.
-        Propensities and judgements by "coec", "ctr" and "examinations" need no more.
+        Read Parquet and Arrow files a million rows at a time and keep only sums, for logs larger than memory.
+        Propensities, and judgements by "coec", "ctr" and "examinations", need no more.
 
     Returns
     -------
     Clicks
-        The log; of ``format="counts"`` or with ``sums`` its sums, a ClickCounts.
+        The log; with ``format="counts"`` or ``sums``, its sums as ClickCounts.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def load_clicks(
 
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the columns of several tables, one after another; all have to have the same."""
+    """Concatenate several tables, which must have the same columns."""
     import pyarrow as pa
 
     if len(parts) == 1:
@@ -175,7 +175,7 @@ def _pieces(source: Any, choose: Callable[..., dict[str, str]]) -> Iterator[dict
 def _chosen(
     names: list[str], source: Any, given: Mapping[str, str], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return for every column that is there its name in the table."""
+    """Return the table's name of every column that exists."""
     place = place_of(source)
     for name, meaning in given.items():
         if name not in names:
@@ -191,14 +191,14 @@ def _chosen(
     missing = [meaning for meaning in required if meaning not in found]
     if missing:
         raise InputError(
-            f"{place}: expected columns for {', '.join(missing)}, got {', '.join(names)}; say which they are with "
+            f"{place}: expected columns for {', '.join(missing)}, got {', '.join(names)}; name them with "
             f"columns={{'your name': {missing[0]!r}}} (in the shell: --column 'your name={missing[0]}')"
         )
     return found
 
 
 def _counts(columns: dict[str, Any]) -> ClickCounts:
-    """Return sums that were made elsewhere."""
+    """Read precomputed sums."""
     query, document = coded("qid", columns["qid"]), coded("docid", columns["docid"])
     position, impressions, clicks = (_whole(name, columns[name]) for name in COUNTED[2:])
     if not len(position):

@@ -26,7 +26,7 @@ LARGEST_POSITION = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Clicks(IsData):
-    """A click log: what was shown to whom, at which position, and what was clicked.
+    """A click log: which documents were shown in each session, at which position, and which were clicked.
 
     ``Clicks.of`` makes one from columns, ``ar.load_clicks`` from files and frames. A session is one search: one query,
     one page. Rows are stored session by session and by position.
@@ -35,12 +35,13 @@ class Clicks(IsData):
     ----------
     indptr : first row of every session, and the end
     query : number of every session's query in ``query_ids``
-    group : group of every session, by a hash of its user (else of the session): intervals delete one group at a time
+    group : group of every session, by a hash of its user (else of the session); for the jackknife, which deletes one
+    group at a time
     pair : number of every row's (query, document) in ``pair_query`` and ``pair_document``
     position : rank at which the document was shown, from 1
     click : whether it was clicked
-    user_ids : who every session was, where that is known
-    weight : what a click is worth, 1 unless given
+    user_ids : the user of every session, if known
+    weight : the value of a click, 1 unless given
     extra : further columns of the source, one value for each row, such as the device
     """
 
@@ -75,18 +76,18 @@ class Clicks(IsData):
         extra: Mapping[str, Any] | None = None,
         unusable: Unusable | None = None,
     ) -> Clicks:
-        """Make a log from columns: session, qid, docid, position, click, and what else is known.
+        """Make a log from columns: session, qid, docid, position, click, and optional ones.
 
         Parameters
         ----------
         columns : mapping from names to arrays, one value for each shown document
-            ``session``, ``qid``, ``docid``, ``position`` and ``click`` (0 or 1); optional ``user``, ``weight`` (what a
-            click is worth), ``timestamp``, ``ranker``, ``team`` and ``propensity``. A session with several queries is
+            ``session``, ``qid``, ``docid``, ``position`` and ``click`` (0 or 1); optional ``user``, ``weight`` (the
+            value of a click), ``timestamp``, ``ranker``, ``team`` and ``propensity``. A session with several queries is
             several searches of one user.
         first_position : int
             The position of the top document in these columns, 1 or 0.
         repeated : "error", "merge" or "keep"
-            What to do with a document that a session shows twice: refuse it, keep the first row with all its clicks,
+            How to treat a document that a session shows twice: raise an error, keep the first row with all its clicks,
             or keep all rows.
         extra : mapping from names to arrays, optional
             Further columns, to estimate ``ar.propensities(log, by=…)`` for each of their values.
@@ -173,7 +174,7 @@ class Clicks(IsData):
 
     @property
     def n_repeated(self) -> int:
-        """Number of rows that show a document which their session has shown before."""
+        """Number of rows with a document that the session has shown before."""
         return int(_repeated_rows(self.indptr, self.pair, np.arange(self.n_rows)))
 
     def counts(self) -> ClickCounts:
@@ -211,7 +212,7 @@ class Clicks(IsData):
 
     @checked
     def split(self, before: Any) -> tuple[Clicks, Clicks]:
-        """Return the sessions that began before a moment, and the others; the log needs timestamps."""
+        """Return the sessions that began before a time, and the others; the log needs timestamps."""
         if self.timestamp is None:
             raise InputError("split: expected a log with a column 'timestamp', got none")
         begin = self.timestamp[self.indptr[:-1]]
@@ -219,7 +220,7 @@ class Clicks(IsData):
             moment = np.datetime64(before) if begin.dtype.kind == "M" else begin.dtype.type(before)
             earlier = begin < moment
         except (TypeError, ValueError, OverflowError) as error:
-            raise OptionError(f"before: expected a moment like those of the log, got {shown(before)}") from error
+            raise OptionError(f"before: expected a time like those of the log, got {shown(before)}") from error
         return self.select(earlier), self.select(~earlier)
 
     def __repr__(self) -> str:
@@ -229,7 +230,7 @@ class Clicks(IsData):
         )
 
     def _by_row(self) -> dict[str, NDArray[Any]]:
-        """Return the columns with a value for each row, as far as they are there."""
+        """Return the columns that exist with a value for each row."""
         columns = {
             "pair": self.pair,
             "position": self.position,
@@ -258,13 +259,13 @@ class Clicks(IsData):
 
     @checked
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column that parts the log: "ranker", "team" or one of ``extra``."""
+        """Return a column by which the log can be split: "ranker", "team" or one of ``extra``."""
         known = {**{one: values for one, values in self._by_row().items() if one in ("ranker", "team")}, **self.extra}
         check_name("column of the log", name, known)
         return known[name]
 
     def _with_single_impressions(self, repeated: str) -> Clicks:
-        """Refuse or merge rows that show one document twice in a session."""
+        """Raise for, or merge, rows that show a document twice in a session."""
         first = np.arange(self.n_rows)
         n_repeated = _repeated_rows(self.indptr, self.pair, first)
         if not n_repeated:
@@ -276,8 +277,8 @@ class Clicks(IsData):
             document = self.document_ids.take([self.pair_document[self.pair[row]]]).tolist()[0]
             raise InputError(
                 f"expected every document once in a session, got document {shown(document)} twice in session "
-                f"{shown(session)} ({counted(n_repeated, 'such row', 'such rows')}); repeated='merge' keeps the first "
-                "of them with all clicks, repeated='keep' all"
+                f"{shown(session)} ({counted(n_repeated, 'such row', 'such rows')}); repeated='merge' keeps the "
+                f"first with all clicks, repeated='keep' keeps all"
             )
         click = self.click.copy()
         click[first[again & self.click]] = True
@@ -351,8 +352,8 @@ def _flags(given: Any, n_rows: int) -> NDArray[np.bool_]:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"click: expected 0 or 1, got {values[row]:g} in row {row}; sums of clicks are read with format='counts', "
-            "and what a click is worth is the column 'weight'"
+            f"click: expected 0 or 1, got {values[row]:g} in row {row}; read sums of clicks with format='counts', "
+            f"and give the value of a click in the column 'weight'"
         )
     return np.asarray(values == 1, bool)
 
@@ -372,7 +373,7 @@ def _native(given: Any) -> Any:
 
 
 def _by_session(search: Integers, position: Integers) -> Integers | None:
-    """Return the order of rows by session and position; None where they are in order."""
+    """Return the order of rows by session and position; None if they are already in order."""
     step = np.diff(search)
     if np.all((step > 0) | ((step == 0) & (np.diff(position) >= 0))):
         return None
@@ -381,7 +382,7 @@ def _by_session(search: Integers, position: Integers) -> Integers | None:
 
 @kernel()
 def _repeated_rows(indptr: Integers, pair: Integers, first: Filled[np.int64]) -> int:
-    """Fill in the first row of a session with the same document; return how many rows are not the first."""
+    """For every row, fill in the first row of its session with the same document; return how many rows are repeated."""
     count = 0
     for session in range(len(indptr) - 1):
         for row in range(indptr[session], indptr[session + 1]):

@@ -32,10 +32,10 @@ class RankRates(NamedTuple):
 
 
 def rates_by_rank(counts: ClickCounts) -> RankRates:
-    """Return the rates with Wilson's intervals, the number of impressions reduced by how far clicks depend.
+    """Return the rates with Wilson's intervals, with the number of impressions reduced for correlated clicks.
 
-    Where sessions are known, the variance of a rate is that of the rates with one group of sessions left out; of sums
-    without sessions it is the binomial one, which ignores that clicks of one user depend on each other.
+    If sessions are known, the variance of a rate is the jackknife's, over groups of sessions; for sums without sessions
+    it is binomial, which ignores that clicks of one user are correlated.
     """
     shown, clicks = counts.by_position()
     position = np.flatnonzero(shown)

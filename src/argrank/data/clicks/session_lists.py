@@ -1,4 +1,4 @@
-"""Session lists, a session a line: session, query, list of documents, list of verticals, list of clicks."""
+"""Session lists, one session per line: session, query, list of documents, list of verticals, list of clicks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from argrank.errors import FormatError, shown
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, list[Any]], Unusable]:
-    """Return the columns of a log, and what could not be used; the lines of one session are searches of one user."""
+    """Return the columns of a log, and what could not be used; lines with the same session are searches of one user."""
     found: dict[str, list[Any]] = {name: [] for name in ("session", "user", "qid", "docid", "position", "click")}
     with open_bytes(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
                 _add(path, number, line, found)
     if not found["session"]:
-        raise FormatError(path, None, "a session a line", "an empty file")
+        raise FormatError(path, None, "one session per line", "an empty file")
     return found, Unusable()
 
 

@@ -1,4 +1,4 @@
-"""Sums of a log that comes in pieces, for logs larger than memory."""
+"""Sum a log that is read in pieces, for logs larger than memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argrank.data.clicks.counts import ClickCounts, Unusable
 from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError
 
-BITS = 32  # of a document's number beside its query's
+BITS = 32  # bits of a document's number in a key with its query's
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Sums:
     queries: Numbers = field(default_factory=Numbers)
     documents: Numbers = field(default_factory=Numbers)
     sessions: dict[int, int] = field(default_factory=dict)  # of every query
-    searches: set[int] = field(default_factory=set)  # hashes: a few dozen bytes a search
+    searches: set[int] = field(default_factory=set)  # hashes: a few dozen bytes per search
     merged: int = 0
     split: int = 0
     cells: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Sums:
         )
 
     def _compact(self) -> None:
-        """Join the cells that are the same."""
+        """Add up equal cells."""
         key, position, group, *sums = (np.concatenate(column) for column in zip(*self.cells, strict=True))
         order = np.lexsort((group, position, key))
         key, position, group = key[order], position[order], group[order]
@@ -98,10 +98,10 @@ class Sums:
 
 
 def summed(pieces: Iterable[Mapping[str, Any]], how: Mapping[str, Any]) -> ClickCounts:
-    """Return the sums of a log from pieces of its columns; a session may go on in the next piece.
+    """Return the sums of a log from pieces of its columns; a session may continue in the next piece.
 
-    Sessions that come again later are counted (``unusable.split_sessions``): whether they show a document twice is
-    looked for in each of their parts alone.
+    Sessions that appear again later are counted (``unusable.split_sessions``); whether they show a document twice is
+    checked only within each part.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""A table of a log, from a file or a data frame, as pyarrow has it."""
+"""Read a table of a log, from a file or a data frame, with pyarrow."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ def read_table(source: Any) -> Any:
 
 
 def place_of(source: Any) -> str:
-    """Return how an error names a source."""
+    """Return the name of a source in errors."""
     return os.fspath(source) if isinstance(source, str | os.PathLike) else "log"

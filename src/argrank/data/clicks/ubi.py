@@ -1,6 +1,6 @@
 """OpenSearch's User Behavior Insights: queries and events, as NDJSON in the form of the bulk interface or as tables.
 
-A search is a ``query_id``; its text, trimmed and in small letters, is the query; ``client_id`` is the user. Impressions
+A search is a ``query_id``; its text, trimmed and in lower case, is the query; ``client_id`` is the user. Impressions
 and clicks are events of a search on an object at a position.
 """
 
@@ -85,7 +85,7 @@ def _documents(source: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Yield the documents of NDJSON; lines that say where a document goes are passed over."""
+    """Yield the documents of NDJSON; action lines of the bulk interface are skipped."""
     with open_bytes(path) as stream:
         for number, line in enumerate(stream, 1):
             if not line.strip():

@@ -1,4 +1,4 @@
-"""Known collections: what they hold, where to obtain them, and how to read a local copy.
+"""Known collections: their contents, where to obtain them, and how to read a local copy.
 
 To add one, declare a `Collection` in `known.py` and list it there.
 """
@@ -21,7 +21,7 @@ def collection_names() -> list[str]:
 
 
 def find_collection(name: str) -> Collection:
-    """Return what is known of a collection; upper and lower case do not matter."""
+    """Return the description of a collection; case is ignored."""
     by_name = {collection.name.lower(): collection for collection in COLLECTIONS}
     if not isinstance(name, str) or name.lower() not in by_name:
         raise unknown_name("collection", name, collection_names())
@@ -39,8 +39,8 @@ def load_collection(
     name : str
         One of `collection_names`.
     folder : path, optional
-        Where the copy lies; by default the folder ``name`` in the folder that the environment variable ARGRANK_DATA
-        names. It holds ``Fold1`` … ``Fold5`` with ``train.txt``, ``vali.txt`` and ``test.txt``, or the parts
+        The folder of the copy; by default the folder ``name`` in the folder given by the environment variable
+        ARGRANK_DATA. It holds ``Fold1`` … ``Fold5`` with ``train.txt``, ``vali.txt`` and ``test.txt``, or the parts
         ``S1.txt`` … ``S5.txt`` (then fold f trains on three parts from Sf on, validates on the next and tests on the
         one after), or, for collections with one split, its files. Files may be compressed.
     fold : int
@@ -73,7 +73,7 @@ def load_ratings(name: str = "ml-100k", folder: str | os.PathLike[str] | None = 
 def check_collection(name: str, folder: str | os.PathLike[str] | None = None) -> list[str]:
     """Compare a local copy with the published counts and checksums.
 
-    Returns what differs, in words; an empty list says that everything that is known of the collection holds.
+    Returns the differences as sentences; an empty list if everything that is known of the collection matches.
     """
     known = find_collection(name)
     return differences(known, find_folder(known, folder))

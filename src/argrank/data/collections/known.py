@@ -10,7 +10,7 @@ FIVE = tuple(f"S{part}" for part in range(1, 6))
 
 
 class Part(NamedTuple):
-    """One file of a collection; None where a figure could not be verified."""
+    """One file of a collection; None for figures that could not be verified."""
 
     queries: int | None = None
     documents: int | None = None

@@ -1,4 +1,4 @@
-"""A local copy of a collection: find its files, read its folds, compare it with what is published."""
+"""A local copy of a collection: find its files, read its folds, compare it with the published figures."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _compare(collection: Collection, role: str, data: Dataset, parts: Sequence[P
             warnings.warn(
                 f"{collection.name}: expected {sum(known)} {what} in the {role} part, as published, got {got}",
                 ArgrankWarning,
-                stacklevel=5,  # past the check of arguments at the door
+                stacklevel=5,  # skips the wrapper that checks arguments
             )
 
 
@@ -111,7 +111,7 @@ def _advice(collection: Collection) -> str:
 
 
 def differences(collection: Collection, folder: Path) -> list[str]:
-    """Return in words what differs; a part whose checksum is right needs no reading."""
+    """Return the differences as sentences; a part with the right checksum is not read."""
     found: list[str] = []
     read: list[Dataset] = []
     for name, published in collection.parts.items():

@@ -1,6 +1,6 @@
-"""The doctor: what in the data will hurt, found before training, with what to do about it.
+"""The doctor: finds problems in data before training, and says what to do about them.
 
-A check is a function from the facts of a set (or of two sets) to findings; to add one, write it in the file of its
+A check is a function from the facts of a data set (or of two) to findings; to add one, write it in the file of its
 subject and list it here.
 """
 
@@ -64,21 +64,21 @@ PAIR_CHECKS: tuple[Callable[[Facts, Facts], Iterator[Finding]], ...] = (
 def doctor(
     data: Dataset | Clicks | ClickCounts, *more: Dataset, names: Sequence[str] | None = None, relevant_at: float = 1
 ) -> Diagnosis:
-    """Look for what will hurt in one set of data, in several that are used together, or in a click log.
+    """Find problems in a data set, in several that are used together, or in a click log.
 
     Parameters
     ----------
     data, *more : Dataset
         The training part and, to find leaks, the validation and test parts; or one click log of ``ar.load_clicks``.
     names : sequence of str, optional
-        What to call the sets in the findings.
+        Names of the data sets in the findings.
     relevant_at : float
         Labels from here up are relevant.
 
     Returns
     -------
     Diagnosis
-        Prints as a table; ``findings`` holds the same as data, the worst first.
+        Prints as a table; ``findings`` holds the same as objects, most severe first.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def doctor(
 
 
 def _merged(findings: list[Finding]) -> list[Finding]:
-    """Say once what was found in the same words in several sets; the example is the first set's."""
+    """Merge equal findings of several data sets; the example is from the first."""
     found: dict[tuple[str, str], Finding] = {}
     for one in findings:
         key = one.check, one.what

@@ -1,4 +1,4 @@
-"""What in a click log will hurt: positions, pages, readers, and what its source held that is no row of it."""
+"""Problems of a click log: positions, pages, bots, and source rows that are not part of the log."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from argrank.data.clicks.rates import RankRates, rates_by_rank
 from argrank.data.doctor.diagnosis import Diagnosis, Finding
 from argrank.errors import shown
 
-LEAST_PAGE = 5  # documents, for a session that clicks all of them to look like a bot's
-FEW_CLICKS = 100  # below which intervals say little
+LEAST_PAGE = 5  # a session that clicks all of at least this many documents looks like a bot
+FEW_CLICKS = 100  # with fewer clicks, intervals say little
 
 
 @dataclass(frozen=True, repr=False)
 class LogDiagnosis(Diagnosis):
-    """What the doctor found in a click log, and the rates of clicks by rank."""
+    """The doctor's findings about a click log, and click rates by rank."""
 
     rates: RankRates | None = None
 
@@ -36,7 +36,7 @@ class LogDiagnosis(Diagnosis):
 
 
 def look_at(log: Clicks | ClickCounts) -> LogDiagnosis:
-    """Return what was found in a log; of sums only what sums can tell."""
+    """Return the findings about a log; for sums, only checks that need no sessions."""
     counts = log.counts() if isinstance(log, Clicks) else log
     findings = [finding for check in OF_SOURCES for finding in check(counts.unusable)]
     findings += [finding for check in OF_SUMS for finding in check(counts)]
@@ -45,16 +45,14 @@ def look_at(log: Clicks | ClickCounts) -> LogDiagnosis:
     return LogDiagnosis(tuple(findings), rates=rates_by_rank(counts))
 
 
-# ---- what the source held ------------------------------------------------------------------------------------------
+# ---- checks of the source -----------------------------------------------------------------------------------------
 
 
 def lost_clicks(unusable: Unusable) -> Iterator[Finding]:
     """Find clicks on what was not shown."""
     if n := unusable.clicks_without_impression:
         what = f"{counted(n, 'click', 'clicks')} on documents that the log does not show"
-        advice = (
-            "they are left out: nothing says at which rank they were seen; log impressions of everything that is shown"
-        )
+        advice = "they are left out, because their rank is unknown; log impressions of everything that is shown"
         yield Finding("clicks-without-impression", "warning", what, n, "", advice)
 
 
@@ -62,7 +60,7 @@ def repeated_impressions(unusable: Unusable) -> Iterator[Finding]:
     """Find impressions that were merged."""
     if n := unusable.merged_impressions:
         what = f"{counted(n, 'impression', 'impressions')} of a document that the same search had shown before"
-        advice = "the first of them is kept, with the clicks of all; look whether pages are logged twice"
+        advice = "the first is kept, with the clicks of all; check whether pages are logged twice"
         yield Finding("repeated-impressions", "warning", what, n, "", advice)
 
 
@@ -80,7 +78,7 @@ def other_actions(unusable: Unusable) -> Iterator[Finding]:
         named = sorted(found.items(), key=lambda one: (-one[1], one[0]))
         text = ", ".join(f"{shown(name)} {count}" for name, count in named)
         what = f"{counted(len(found), 'action name', 'action names')} other than impression and click: {text}"
-        advice = "such events are passed over; rename those that mean a click, and give others as 'weight'"
+        advice = "such events are ignored; rename those that mean a click, and give others as 'weight'"
         yield Finding("unknown-actions", "note", what, sum(found.values()), "", advice)
 
 
@@ -88,11 +86,11 @@ def split_sessions(unusable: Unusable) -> Iterator[Finding]:
     """Find sessions that came in several parts."""
     if n := unusable.split_sessions:
         what = f"{counted(n, 'session has', 'sessions have')} rows in several files or parts"
-        advice = "their rows were put together; where files number their sessions anew, make the ids different"
+        advice = "their rows were joined; if each file numbers its sessions separately, make the ids different"
         yield Finding("split-sessions", "note", what, n, "", advice)
 
 
-# ---- what sums tell ------------------------------------------------------------------------------------------------
+# ---- checks of sums -----------------------------------------------------------------------------------------------
 
 
 def no_clicks(counts: ClickCounts) -> Iterator[Finding]:
@@ -100,7 +98,7 @@ def no_clicks(counts: ClickCounts) -> Iterator[Finding]:
     n = int(counts.clicks.sum())
     if n < FEW_CLICKS:
         what = f"{counted(n, 'click', 'clicks')} in {int(counts.impressions.sum())} impressions"
-        advice = "gather a longer log: nothing that is estimated from so few clicks is worth much"
+        advice = "collect a longer log: estimates from so few clicks are unreliable"
         yield Finding("few-clicks", "warning" if n else "error", what, n, "", advice)
 
 
@@ -118,7 +116,7 @@ def empty_ranks(counts: ClickCounts) -> Iterator[Finding]:
     missing = np.flatnonzero(seen[1:] == 0) + 1
     if len(missing):
         what = f"nothing was shown at {ranks_text(missing)}"
-        advice = "look whether advertisements stand there, or whether rows are missing"
+        advice = "check whether advertisements are shown there, or whether rows are missing"
         yield Finding("ranks-without-traffic", "warning", what, len(missing), "", advice)
 
 
@@ -126,7 +124,7 @@ def one_rank(counts: ClickCounts) -> Iterator[Finding]:
     """Find logs of one rank."""
     if len(np.unique(counts.position)) == 1:
         what = f"everything was shown at rank {counts.n_positions}"
-        advice = "log all documents of a page with their ranks; one rank says nothing of how ranks are seen"
+        advice = "log all documents of a page with their ranks; one rank says nothing about how much each rank is seen"
         yield Finding("one-rank", "error", what, 1, "", advice)
 
 
@@ -136,21 +134,23 @@ def fixed_pages(counts: ClickCounts) -> Iterator[Finding]:
     several = np.bincount(np.unique(counts.pair * n + counts.position) // n, minlength=counts.n_pairs) > 1
     if len(np.unique(counts.position)) > 1 and not several.any():
         what = "no document was shown at two ranks of the same query: pages never vary"
-        advice = "ar.propensities cannot tell how a rank is seen from how good its documents are; vary pages a little"
+        advice = "ar.propensities cannot separate how much a rank is seen from how good its documents are; vary pages"
         yield Finding("fixed-pages", "warning", what, 0, "", advice)
 
 
-# ---- what sessions tell --------------------------------------------------------------------------------------------
+# ---- checks of sessions -------------------------------------------------------------------------------------------
 
 
 def mixed_bases(log: Clicks) -> Iterator[Finding]:
-    """Find pages that begin with 0 beside pages that begin with 1."""
+    """Find logs in which some pages begin at position 0 and others at 1."""
     top = log.position[log.indptr[:-1]]
     from_zero, from_one = int((top == 0).sum()), int((top == 1).sum())
     if from_zero and from_one:
         what = f"{from_zero} searches begin at position 0, {from_one} at position 1"
         example = f"{_session(log, np.argmax(top == 1))} begins with 1"
-        advice = "find out which part of the site counts how, load the parts apart, each with its first_position"
+        advice = (
+            "find out which part of the site counts from 0, and load the parts separately, each with its first_position"
+        )
         yield Finding("mixed-positions", "error", what, min(from_zero, from_one), example, advice)
 
 
@@ -160,7 +160,9 @@ def late_tops(log: Clicks) -> Iterator[Finding]:
     if n := int((top > 1).sum()):
         what = f"{counted(n, 'search begins', 'searches begin')} below position 1"
         example = f"{_session(log, np.argmax(top > 1))} begins with {top[top > 1][0]}"
-        yield Finding("pages-without-top", "note", what, n, example, "right for second pages; else rows are missing")
+        yield Finding(
+            "pages-without-top", "note", what, n, example, "this is right for second pages; otherwise rows are missing"
+        )
 
 
 def shared_positions(log: Clicks) -> Iterator[Finding]:
@@ -169,7 +171,7 @@ def shared_positions(log: Clicks) -> Iterator[Finding]:
     if n := len(same):
         what = f"{counted(n, 'document stands', 'documents stand')} at the position of another of the same search"
         example = f"position {log.position[same[0]]} of {_session(log, log.session_of_row[same[0]])}"
-        advice = "look whether two searches have one session id, or a page was logged twice"
+        advice = "check whether two searches share a session id, or a page was logged twice"
         yield Finding("shared-positions", "warning", what, n, example, advice)
 
 

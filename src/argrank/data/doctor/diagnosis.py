@@ -1,4 +1,4 @@
-"""Findings and the table of them."""
+"""Findings, and their table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTHS = (8, 52, 56)
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that will hurt: how badly, what, how often, where for example, and what to do about it."""
+    """One problem: its severity, what it is, how often it occurs, an example, and what to do about it."""
 
     check: str
     severity: str
@@ -31,14 +31,14 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What was found, with the set it was found in and an example."""
+        """The finding, with its data set and an example."""
         place = f"{self.data}: " if self.data else ""
         return f"{place}{self.what}" + (f" (such as {self.example})" if self.example else "")
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the doctor found, the worst first, and the summary of the features of every set it looked at."""
+    """The doctor's findings, most severe first, and a summary of the features of every data set."""
 
     findings: tuple[Finding, ...]
     features: tuple[FeatureSummary, ...] = ()
@@ -64,10 +64,10 @@ class Diagnosis:
 
     @property
     def headline(self) -> str:
-        """How many findings of each severity there are, in words."""
+        """The number of findings of each severity, as text."""
         counts = [(len(self.of(severity)), severity) for severity in SEVERITIES]
         words = [counted(count, severity, f"{severity}s") for count, severity in counts if count]
-        return "Doctor: " + (", ".join(words) if words else "nothing found that will hurt")
+        return "Doctor: " + (", ".join(words) if words else "no problems found")
 
     def __repr__(self) -> str:
         return "\n".join([self.headline, *(to_text([one]) for one in self._tables())])

@@ -12,7 +12,7 @@ from argrank.data.doctor.facts import Facts
 from argrank.data.grouping import group_by_id
 from argrank.data.identical import labels_in_group
 
-MANY = 0.05  # share of documents from which unavoidable ties deserve a warning
+MANY = 0.05  # share of documents with unavoidable ties above which there is a warning
 
 
 def repeated_documents(facts: Facts) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def conflicting_labels(facts: Facts) -> Iterator[Finding]:
 
 
 def identical_vectors(facts: Facts) -> Iterator[Finding]:
-    """Report how many documents share all features with another one of their query, and so tie in every model."""
+    """Report documents that share all features with another one of their query, and so tie in every model."""
     tied = np.bincount(facts.identical)[facts.identical] > 1
     if tied.any():
         count = int(tied.sum())

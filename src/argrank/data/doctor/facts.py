@@ -14,18 +14,18 @@ from argrank.data.identical import fingerprints, identical_in_query
 from argrank.data.summary import FeatureSummary, feature_label, summarise
 from argrank.errors import shown
 
-SAMPLE_ROWS = 20_000  # enough for checks that sort every column, which takes too long on all of large data
+SAMPLE_ROWS = 20_000  # sample size for checks that sort every column, which is slow on large data
 
 
 class Facts:
-    """A set of data, its name in the findings, and what is known about it."""
+    """A data set, its name in the findings, and facts about it."""
 
     def __init__(self, data: Dataset, name: str, relevant_at: float) -> None:
         self.data, self.name, self.relevant_at = data, name, relevant_at
 
     @cached_property
     def features(self) -> FeatureSummary:
-        """The range, mean and so on of every feature."""
+        """The statistics of every feature."""
         return summarise(self.data)
 
     @cached_property
@@ -39,16 +39,16 @@ class Facts:
         return identical_in_query(self.data, self.fingerprints)
 
     def query(self, number: Any) -> str:
-        """Return what findings call a query."""
+        """Return the name of a query in findings."""
         value = self.data.query_ids[number]
         return f"qid {shown(value.item() if isinstance(value, np.generic) else value)}"
 
     def row(self, stored: Any) -> str:
-        """Return what findings call a document: its query, and its row as the caller numbers it."""
+        """Return the name of a document in findings: its query, and the caller's row number."""
         query = np.searchsorted(self.data.indptr, stored, side="right") - 1
         row = stored if self.data.rows is None else self.data.rows[stored]
         return f"{self.query(query)}, row {int(row)}"
 
     def feature(self, column: Any) -> str:
-        """Return what findings call a feature: its name, else its number as in the file."""
+        """Return the name of a feature in findings: its name, else its number as in the file."""
         return feature_label(self.data, int(column))

@@ -23,7 +23,7 @@ def texts(facts: Facts) -> Iterator[Finding]:
     if categories:
         what = f"{counted(len(categories), 'feature is a text', 'features are texts')}"
         example = ", ".join(f"{name!r}: {len(own):,} different" for name, own in categories.items())
-        advice = "trees take them as categories, other rankers as columns of 0 and 1; --drop leaves them out"
+        advice = "trees use them as categories, other rankers as columns of 0 and 1; --drop leaves them out"
         yield Finding("texts", "note", what, len(categories), example, advice, facts.name)
 
 
@@ -35,7 +35,7 @@ def missing(facts: Facts) -> Iterator[Finding]:
         what = f"{counted(total, 'value is', 'values are')} missing, in {holes:,} of {len(counts):,} features"
         example = f"{facts.feature(np.argmax(counts))}: {counts.max() / facts.data.n_documents:.0%} missing"
         ways = " | ".join(f'"{way}"' for way in FILLINGS)
-        advice = f"trees take them, other rankers fill them in by themselves; or do it with ar.impute(data, {ways})"
+        advice = f"trees accept them, other rankers fill them in automatically; or use ar.impute(data, {ways})"
         yield Finding("missing", "note", what, total, example, advice, facts.name)
 
 
@@ -76,7 +76,7 @@ def coarse(facts: Facts) -> Iterator[Finding]:
         runs = np.diff(np.append(np.flatnonzero(new), len(order))).astype(np.float64)
         found[column] = (runs * (runs - 1) / 2).sum() > COARSE * pairs
     if found.any():
-        advice = "fine beside others; alone, or as the first feature of a greedy ranker, they leave most documents tied"
+        advice = "fine with others; alone, or as the first feature of a greedy ranker, they leave most documents tied"
         yield _of_features(facts, "coarse", found, f"tied values in over {COARSE:.0%} of document pairs", advice)
 
 
@@ -103,7 +103,9 @@ def scales_of_queries(facts: Facts) -> Iterator[Finding]:
     found = (facts.features.scale_spread > WILD_BETWEEN_QUERIES) & (facts.features.varying > 1)
     if found.any():
         advice = 'the queries with the largest values decide the fit; consider ar.normalise(data, "query-minmax")'
-        yield _of_features(facts, "scales-of-queries", found, "ranges that differ tenfold and more by query", advice)
+        yield _of_features(
+            facts, "scales-of-queries", found, "ranges that differ tenfold or more between queries", advice
+        )
 
 
 def _of_features(facts: Facts, check: str, found: NDArray[np.bool_], words: str, advice: str) -> Finding:

@@ -19,12 +19,12 @@ LARGEST_ELSEWHERE = 31  # LightGBM and XGBoost refuse larger labels with their e
 LARGEST_EXPONENT = 1023  # 2 to a larger power is beyond float64
 
 
-ENOUGH = 20  # documents above the lowest label of their query that a feature must order before it is suspected
-SURE = 0.97  # AUC from which on a feature is suspected: judges do not agree better with each other
+ENOUGH = 20  # minimum number of documents above the lowest label of their query to suspect a feature
+SURE = 0.97  # AUC above which a feature is suspected: judges do not agree better with each other
 
 
 def label_like(facts: Facts) -> Iterator[Finding]:
-    """Report features that alone order the documents nearly as the labels do, or that are named as labels are."""
+    """Report features that alone rank the documents nearly like the labels, or that have the name of a label."""
     data = facts.data
     words = {"label", *ALIASES["label"]}
     named = [at for at, name in enumerate(data.feature_names or ()) if _words(name) & words]
@@ -37,7 +37,7 @@ def label_like(facts: Facts) -> Iterator[Finding]:
         what = f"{len(found):,} {have} like a label: {', '.join(_share(facts, at, shares) for at in found)}"
         rest = [at for at in order if at not in found and shares[at] > 0]
         what += f"; the next best: {_share(facts, rest[0], shares)}" if rest else ""
-        advice = "if it is made of judgements it is a leak: leave it out (columns={…: None}, --drop)"
+        advice = "if it is computed from judgements it is a leak: leave it out (columns={…: None}, --drop)"
         yield Finding("label-like", "warning", what, len(found), "", advice, facts.name)
 
 
@@ -50,7 +50,7 @@ def _share(facts: Facts, at: int, shares: Floats) -> str:
 
 
 def _shares(facts: Facts) -> Floats:
-    """Return how well every feature orders the labels of a sample of queries; 0 where too little can be said."""
+    """Return how well every feature orders the labels of a sample of queries; 0 if there is too little data."""
     data = facts.data
     none = np.zeros(data.n_features)
     if data.is_sparse or not data.is_judged:
@@ -63,15 +63,15 @@ def _shares(facts: Facts) -> Floats:
 
 
 def label_range(facts: Facts) -> Iterator[Finding]:
-    """Report labels that are absent, beyond what gains allow, not whole numbers, or all relevant."""
+    """Report labels that are missing, too large for gains, not whole numbers, or all relevant."""
     y = facts.data.y
     if not facts.data.is_judged:
-        advice = "enough to predict; to train or to evaluate, add labels"
+        advice = "enough to predict; add labels to train or evaluate"
         yield Finding("labels", "note", "there are no labels", facts.data.n_documents, "", advice, facts.name)
         return
     highest = facts.row(int(np.argmax(y)))
     if y.max() > LARGEST_EXPONENT:
-        what = f"labels up to {y.max():g}: the gain 2^label - 1 is beyond the largest number"
+        what = f"labels up to {y.max():g}: the gain 2^label - 1 overflows"
         advice = 'use gain="linear" or a table of gains, or map the labels to a few grades'
         yield Finding("labels", "error", what, int((y > LARGEST_EXPONENT).sum()), highest, advice, facts.name)
     elif y.max() > LARGEST_ELSEWHERE:
@@ -82,7 +82,7 @@ def label_range(facts: Facts) -> Iterator[Finding]:
     if fractional.any():
         example = facts.row(int(np.argmax(fractional)))
         what = counted(int(fractional.sum()), "label is not a whole number", "labels are not whole numbers")
-        advice = "fine here; LightGBM and XGBoost want whole numbers"
+        advice = "fine here; LightGBM and XGBoost need whole numbers"
         yield Finding("labels", "note", what, int(fractional.sum()), example, advice, facts.name)
     if y.min() >= facts.relevant_at:
         what = f"every document is relevant: the lowest label is {y.min():g}"
@@ -130,14 +130,14 @@ def _of_queries(facts: Facts, check: str, severity: str, found: NDArray[np.bool_
     return Finding(check, severity, what, count, facts.query(int(np.argmax(found))), advice, facts.name)
 
 
-PAIRS = 100  # of a query that are looked at
+PAIRS = 100  # of a query that are compared
 
 
 def order_of_labels(data: Dataset) -> Floats:
-    """Return the AUC of every feature: the share of pairs of different labels that it orders as they do.
+    """Return the AUC of every feature: the share of pairs with different labels that it ranks correctly.
 
-    It is the mean over the queries that have such pairs, ties and missing values count half, and 1 - AUC stands for a
-    feature that orders them the other way round. Without such pairs it is NaN.
+    It is the mean over the queries that have such pairs, ties and missing values count half, and 1 - AUC is used for a
+    feature that ranks them in reverse. Without such pairs it is NaN.
     """
     generator = np.random.default_rng(0)
     total, n_queries = np.zeros(data.n_features), 0

@@ -1,4 +1,4 @@
-"""Checks of two sets that are used together: what one knows of the other."""
+"""Checks of two data sets that are used together: leaks, and features that differ."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def other_features(a: Facts, b: Facts) -> Iterator[Finding]:
     ours, theirs = a.data.feature_names, b.data.feature_names
     if ours and theirs:
         if lacking := [name for name in ours if name not in theirs]:
-            what = f"{counted(len(lacking), 'feature of the one is', 'features of the one are')} not in the other"
-            advice = "a model of one cannot score the other: features are found by name"
+            what = f"{counted(len(lacking), 'feature of the first is', 'features of the first are')} not in the other"
+            advice = "a model trained on one cannot score the other: features are matched by name"
             yield Finding("other-features", "error", what, len(lacking), lacking[0], advice, _names(a, b))
     elif a.data.n_features != b.data.n_features:
         what = f"{a.data.n_features} features against {b.data.n_features}"
-        advice = "a model of one cannot score the other; read both with the same number of features"
+        advice = "a model trained on one cannot score the other; read both with the same number of features"
         yield Finding("other-features", "error", what, 1, "", advice, _names(a, b))
 
 
 def shared_queries(a: Facts, b: Facts) -> Iterator[Finding]:
-    """Report queries with identical documents in both sets, whatever their ids."""
+    """Report queries with identical documents in both sets, even if their ids differ."""
     shared = _same(a, b) & (b.data.sizes > 1)
     if shared.any():
         count = int(shared.sum())

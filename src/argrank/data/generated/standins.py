@@ -21,10 +21,10 @@ from argrank.errors import check_name
 
 @dataclass(frozen=True)
 class Standin:
-    """Published counts. ``counts[g]`` is the number of documents with label g; ``even`` lists all have one length.
+    """Published counts. ``counts[g]`` is the number of documents with label g; ``even`` lists are equally long.
 
     The number of features of the TREC sets and of the web sets is not published (for the web sets: "several hundred");
-    the grades of the web sets are not either, so each is half as frequent as the one below.
+    nor are the grades of the web sets, so each grade is half as frequent as the one below.
     """
 
     n_queries: int
@@ -56,10 +56,10 @@ def make_standin(name: str, *, random_state: Seed = 0) -> Dataset:
     Parameters
     ----------
     name : "td2003", "td2004", "trec2000", "trec2001", "orm-web-1" or "orm-web-2"
-        The first four have about 1 % relevant documents, binary labels, and from one to many relevant documents a
-        query. "orm-web-1" has 1,500 queries, 50,000 pairs and five grades (the paper trains on three fifths,
-        validates and tests on one fifth each). "orm-web-2" has 3 x 1000 queries of 50 documents:
-        ``data.split(1/3, 1/3, 1/3, random_state=None)``.
+        The first four have about 1 % relevant documents, binary labels, and from one to many relevant documents per
+        query. "orm-web-1" has 1,500 queries, 50,000 pairs and five grades (the paper trains on three fifths, validates
+        and tests on one fifth each). "orm-web-2" has 3 x 1000 queries of 50 documents: ``data.split(1/3, 1/3, 1/3,
+        random_state=None)``.
     random_state : int
 
     Returns

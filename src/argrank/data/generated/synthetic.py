@@ -1,4 +1,4 @@
-"""Generated ranking data: for tests, benchmarks and experiments, the same bits for the same seed."""
+"""Generated ranking data for tests, benchmarks and experiments; bit-identical for the same seed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_ranking(
     dtype: FloatType = np.float64,
     random_state: Seed = 0,
 ) -> Dataset:
-    """Generate judged queries whose labels come from a known kind of truth plus noise.
+    """Generate judged queries whose labels follow a linear or nonlinear function of the features plus noise.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def make_ranking(
     n_documents : int or (int, int)
         Documents per query: a number, or the bounds of a uniform draw.
     truth : "linear" or "nonlinear"
-        What the labels depend on: a weighted sum of the features, or with squares and products that no linear model
-        can express. Its standard deviation is 1.
+        The function behind the labels: a weighted sum of the features, or one with squares and products, which no
+        linear model can express. Its standard deviation is 1.
     noise : float
         Standard deviation of the noise added to the truth before labels are given.
     grades : int
@@ -117,7 +117,7 @@ def _filled(rng: Generator, n_cells: int, density: float) -> Integers:
 
 
 def noisy_truth(rng: Generator, X: Any, truth: str, noise: float) -> Floats:
-    """Return what the labels depend on: a function of the features of standard deviation 1, plus noise."""
+    """Return a function of the features with standard deviation 1, plus noise."""
     weights = rng.standard_normal(X.shape[1])
     score: Floats = np.asarray(X @ weights)
     if truth == "nonlinear":

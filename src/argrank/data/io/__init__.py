@@ -1,1 +1,1 @@
-"""Judgements in and out: readers and writers of every format."""
+"""Readers and writers of every format."""

@@ -18,15 +18,15 @@ from argrank.data.io.columns.pieces import arguments_of_pieces
 from argrank.data.io.columns.table import Reading, arguments_of
 from argrank.errors import ArgrankError, FormatError, InputError
 
-ROWS = 1 << 13  # of a batch
-BUFFER = 1 << 17  # bytes of a file that are read together: whole columns would take fresh memory again and again
-LARGEST_PAGE = 1 << 31  # bytes that a damaged page may pretend to have, and a buffer would take before it reads them
+ROWS = 1 << 13  # rows of a batch
+BUFFER = 1 << 17  # bytes of a file to read at a time: reading whole columns would allocate new memory each time
+LARGEST_PAGE = 1 << 31  # limit for the size that a (perhaps damaged) page claims, which a buffer would allocate
 TOGETHER = 16  # columns of Parquet that are read together: so many numbers fill two lines of the cache
-ARROW_FILE = b"ARROW1"  # first bytes of an IPC file; a stream has others
+ARROW_FILE = b"ARROW1"  # first bytes of an IPC file, not of an IPC stream
 
 
 def read(path: str | os.PathLike[str], kind: str, reading: Reading) -> dict[str, Any]:
-    """Read a Parquet or Arrow file into the arguments of Dataset; numbers go into X without a table between."""
+    """Read a Parquet or Arrow file into the arguments of Dataset; numbers are read directly into X."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -50,7 +50,7 @@ def read(path: str | os.PathLike[str], kind: str, reading: Reading) -> dict[str,
 
 
 def _by_columns(file: Opened, names: list[str], numbers: Collection[str]) -> Iterator[Piece]:
-    """Yield a few columns at a time: a reader of Parquet keeps a page of every column that it reads."""
+    """Yield a few columns at a time: Parquet's reader keeps a page of every column in memory."""
     for first in range(0, len(names), TOGETHER):
         some, row = names[first : first + TOGETHER], 0
         wanted = [name for name in some if name in numbers]
@@ -64,7 +64,7 @@ def stream(
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of Dataset for pieces of about ``n_values`` features, in the order of the file.
 
-    ``ids_alone`` reads no more than the query ids. Features that are texts are refused, see `refused_text`.
+    ``ids_alone`` reads only the query ids. Text features are refused, see `refused_text`.
     """
     import narwhals as nw
 
@@ -80,11 +80,11 @@ def stream(
             yield from arguments_of_pieces(tables, reading, path)
 
 
-Batches = Callable[[list[str], int], Iterator[Any]]  # of some columns, with about so many rows each
+Batches = Callable[[list[str], int], Iterator[Any]]  # (columns, rows of a batch) -> batches
 
 
 class Opened(NamedTuple):
-    """A file of columns: its schema, the number of its rows where it tells it beforehand, and its batches."""
+    """An open file of columns: its schema, its number of rows if known in advance, and its batches."""
 
     schema: Any
     n_rows: int | None
@@ -113,8 +113,8 @@ def _selected(schema: Any, names: list[str]) -> Any:
 
 
 def _within_memory(path: str | os.PathLike[str], file: Opened, names: list[str]) -> Iterator[Any]:
-    """Yield the batches of a file as long as there is memory for all of them."""
-    n_bytes = 8.0 * (file.n_rows or 0) * len(file.schema.names)  # equal values take no room in a file
+    """Yield the batches of a file; raise if all of them exceed the memory limit."""
+    n_bytes = 8.0 * (file.n_rows or 0) * len(file.schema.names)  # equal values take almost no space in a file
     _check_memory(path, n_bytes)
     for batch in file.batches(names, ROWS):
         if file.n_rows is None:
@@ -132,7 +132,7 @@ def stream_columns(
 
 
 def _seekable(stream: IO[bytes], path: str | os.PathLike[str]) -> Any:
-    """Return what Arrow can seek in: a file as it is, the contents of an archive or a pipe in memory."""
+    """Return a seekable source: the file itself, or the contents of an archive or a pipe in memory."""
     if stream.seekable() and not split_suffixes(path)[1]:
         return stream
     return io.BytesIO(read_all(stream, os.fspath(path)))
@@ -185,7 +185,7 @@ def _parquet_file(source: IO[bytes]) -> Opened:
     file = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=buffer)
 
     def batches(names: list[str], n_rows: int) -> Iterator[Any]:
-        for group in range(file.num_row_groups):  # a reader of several keeps what it has read of all
+        for group in range(file.num_row_groups):  # a reader of several columns keeps what it has read of all of them
             for batch in file.iter_batches(n_rows, row_groups=[group], columns=names, use_threads=False):
                 batch.validate(full=True)
                 yield batch

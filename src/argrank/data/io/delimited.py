@@ -1,4 +1,4 @@
-"""CSV and TSV files: pyarrow splits the cells, `columns` says what they are, and complaints name the line."""
+"""CSV and TSV files: pyarrow splits the cells, `columns` interprets them, and errors name the line."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ MISSING = [
     "null",
     "NaN",
     "nan",
-]  # in columns that pyarrow turns into numbers; other words take the long way
-LOOKED_AT = 1 << 16  # bytes that say which columns pyarrow may turn into numbers
-LOOK = 20  # rows that say whether a number may be written with a mark of thousands
+]  # missing values in columns that pyarrow converts to numbers; other words use the slower path
+LOOKED_AT = 1 << 16  # bytes examined to decide which columns pyarrow may convert to numbers
+LOOK = 20  # rows examined for thousands separators
 THOUSANDS = Writing(",", ".")
-PIECE = 1 << 21  # bytes of text that are read together
-ROOM = 1.05  # times the rows that are expected by the length of the first ones
-COUNTED = 1 << 18  # bytes that are counted together: few enough for the cache
+PIECE = 1 << 21  # bytes of text to read at a time
+ROOM = 1.05  # factor on the number of rows estimated from the length of the first ones
+COUNTED = 1 << 18  # bytes to count at a time: few enough for the cache
 HELD = 3  # bytes of memory for each byte of text
 
 
 class Content(NamedTuple):
-    """A delimited file and how it is written; ``data`` is its text, in memory or mapped, where it is read whole."""
+    """A delimited file and its dialect; ``data`` is its text, in memory or mapped, if it is read whole."""
 
     path: str | os.PathLike[str]
     dialect: Dialect
     data: Any = None  # bytearray or mmap
-    quoted: bool = True  # whether cells may stand in quotes
+    quoted: bool = True  # whether cells may be quoted
 
     def table(self, names: Sequence[str], data: Any = None, *, texts: bool = True) -> Any:
-        """Return columns as texts, or as pyarrow takes them; ``data`` is a piece of the text, with the header."""
+        """Return columns as texts, or as converted by pyarrow; ``data`` is a piece of the text, with the header."""
         import pyarrow as pa
         from pyarrow import csv
 
@@ -88,7 +88,7 @@ class Content(NamedTuple):
         }
 
     def refuse_damage(self) -> None:
-        """Raise where the text is no table: a NUL byte, cells in quotes without end, rows of another length."""
+        """Raise if the text is not a table: a NUL byte, unclosed quotes, rows of different length."""
         n_columns = len(self.dialect.names)
         for line, row in self.rows():
             if len(row) != n_columns:
@@ -96,7 +96,7 @@ class Content(NamedTuple):
                 raise FormatError(self.path, line, expected, f"{len(row)}")
 
     def wrong(self, error: CellError) -> FormatError:
-        """Return what is wrong with a cell, with its line."""
+        """Return the error about a cell, with its line."""
         expected, place = f"{error.expected} in column {error.column!r}", self.dialect.names.index(error.column)
         for number, (line, row) in enumerate(self.rows()):
             if number == error.row:
@@ -113,7 +113,7 @@ class Content(NamedTuple):
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn complaints of pyarrow and of columns into such that name the line."""
+        """Convert errors of pyarrow and of `columns` into errors that name the line."""
         import pyarrow as pa
 
         try:
@@ -129,7 +129,7 @@ class Content(NamedTuple):
 
 @contextlib.contextmanager
 def opened(path: str | os.PathLike[str], usual: str, given: Given) -> Iterator[Content]:
-    """Give the text of a delimited file and how it is written."""
+    """Open a delimited file and detect its dialect."""
     given = given.checked()
     with contextlib.ExitStack() as stack:
         data = _data(path, stack)
@@ -138,7 +138,7 @@ def opened(path: str | os.PathLike[str], usual: str, given: Given) -> Iterator[C
         content = Content(path, find_dialect(bytes(data[:BEGINNING]), path, usual, given), data, quoted)
         odd = quoted and _count(data, b'"') % 2
         if odd or (data.find(b"\0") >= 0 and not content.dialect.is_wide):
-            content.refuse_damage()  # perhaps a cell in quotes without end, which would swallow all that follows
+            content.refuse_damage()  # perhaps an unclosed quote, which would swallow the rest of the file
         yield content
 
 
@@ -161,7 +161,7 @@ def stream(
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of Dataset for pieces of the text of about ``n_bytes``, in the order of the file.
 
-    Ids are integers or texts, depending on what the piece holds. Features that are texts are refused.
+    Ids are integers or texts, depending on the piece. Text features are refused.
     """
     import narwhals as nw
     import pyarrow as pa
@@ -196,16 +196,16 @@ def _converted(content: Content, reading: Reading) -> dict[str, Any]:
 
 
 class Look(NamedTuple):
-    """What the first rows of a text show: columns that pyarrow may turn into numbers, and bytes of a row."""
+    """Found in the first rows: the columns that pyarrow may convert to numbers, and the bytes per row."""
 
     numbers: list[str]
     row_bytes: float
 
 
 def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | None:
-    """Let pyarrow turn columns into numbers that it reads as we would: finite ones, in a table without decimal commas.
+    """Let pyarrow convert columns that it reads as we would: finite numbers, in a table without decimal commas.
 
-    The result is None where there is no such column, or where something would be read otherwise than by ourselves.
+    Returns None if there is no such column, or if anything would be read differently.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -233,7 +233,7 @@ def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | No
 
 
 def _look(content: Content, columns: Columns, features: Mapping[str, str | None], reading: Reading) -> Look:
-    """Look at the first rows; numbers that might be written with a mark of thousands are no plain ones."""
+    """Examine the first rows; columns that may have thousands separators are not left to pyarrow."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -257,13 +257,13 @@ def _look(content: Content, columns: Columns, features: Mapping[str, str | None]
         fits = pc.or_(pc.equal(cells, ""), pc.match_substring_regex(cells, THOUSANDS.pattern))
         if (
             fits.to_numpy(zero_copy_only=False).reshape(len(broken), -1).all(axis=1).all()
-        ):  # none shows which mark it is
+        ):  # no cell shows which mark it is
             found = [name for name in found if name not in broken]
     return Look(found, max(1.0, len(beginning) / max(1, first.num_rows)))
 
 
 def _with_ids(table: Any, reading: Reading) -> Any:
-    """Return a table whose ids are integers where they are written so."""
+    """Return a table with ids converted to integers if all of them are written as integers."""
     columns = columns_to_read(table.column_names, reading)
     features = feature_columns(columns.others, reading.given, reading.features is not None)
     ids = {name: one for name, one in columns.meanings.items() if one not in (*NUMBERS, *TEXTS)}
@@ -274,7 +274,7 @@ def _with_ids(table: Any, reading: Reading) -> Any:
 
 
 def _ids(name: str, meaning: str | None, column: Any) -> Any:
-    """Return ids as integers where all of them are written as str() writes integers."""
+    """Return ids as integers if all of them are written as str() writes integers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -294,7 +294,7 @@ def _commas(column: Any) -> bool:
 
 
 def _count(data: Any, byte: bytes) -> int:
-    """Count a byte that may be frequent."""
+    """Count the occurrences of a byte."""
     array = np.frombuffer(data, np.uint8)
     pieces = (array[start : start + COUNTED] for start in range(0, len(array), COUNTED))
     return sum(int(np.count_nonzero(piece == ord(byte))) for piece in pieces)
@@ -309,7 +309,7 @@ def texts_of(path: str | os.PathLike[str], usual: str) -> dict[str, list[str]]:
 
 
 def header_of(path: str | os.PathLike[str], usual: str) -> list[str]:
-    """Return the names of the columns of a delimited file; none where it is empty."""
+    """Return the column names of a delimited file; an empty list if it is empty."""
     with open_bytes(path) as stream:
         beginning = stream.read(BEGINNING)
     try:

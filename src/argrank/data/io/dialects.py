@@ -1,4 +1,4 @@
-"""How a delimited text is written: separator and encoding, found from its beginning or given by the caller."""
+"""The dialect of a delimited text: separator and encoding, detected from its beginning or given by the caller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from argrank.data.io.columns.roles import named
 from argrank.errors import FormatError, OptionError, shown
 
 SEPARATORS = (",", ";", "\t", "|")
-BEGINNING = 1 << 18  # bytes that are looked at
+BEGINNING = 1 << 18  # bytes to examine
 ROWS = 100
 _BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _HINT = re.compile(r"sep=([,;|\t])\r?\n")
@@ -24,7 +24,7 @@ NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "'|'"}
 
 
 class Given(NamedTuple):
-    """What the caller says of the text; what is None is found out."""
+    """The caller's options about the text; None means detect it."""
 
     sep: str | None = None
     decimal: str | None = None
@@ -32,7 +32,7 @@ class Given(NamedTuple):
     encoding: str | None = None
 
     def checked(self) -> Given:
-        """Return it, or raise where it cannot be."""
+        """Return the options, or raise if one is invalid."""
         for name, value in self._asdict().items():
             if value is not None and (not isinstance(value, str) or (name != "encoding" and len(value) > 1)):
                 raise OptionError(f"{name}: expected one character, got {shown(value)}")
@@ -53,14 +53,14 @@ class Given(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """How a text is written, and its header: the names, and the number of rows up to it."""
+    """The dialect of a text, and its header: the names, and the number of rows up to it."""
 
     sep: str
     encoding: str
     names: list[str]
     line: int  # of the header
     skip: int  # rows up to the header, empty ones too
-    hint: bool = False  # whether the first line tells Excel the separator, and is no row
+    hint: bool = False  # whether the first line is Excel's sep=, not a row
 
     @property
     def is_wide(self) -> bool:
@@ -68,7 +68,7 @@ class Dialect(NamedTuple):
         return self.encoding.lower().replace("_", "-").startswith(("utf-16", "utf16"))
 
     def told(self, given: Given, usual: str) -> list[str]:
-        """Return what is worth telling: what was found out and is not the usual."""
+        """Return what to log: detected properties that are unusual."""
         found = [f"separated by {NAMES[self.sep]}"] if given.sep is None and self.sep != usual else []
         plain = given.encoding is not None or self.encoding in ("utf-8", "utf-8-sig")
         return found + ([] if plain else [f"encoded as {self.encoding}"])
@@ -82,7 +82,7 @@ def _check_encoding(name: str) -> None:
 
 
 def find_dialect(beginning: bytes, path: str | os.PathLike[str], usual: str, given: Given) -> Dialect:
-    """Find out how a text is written, from its beginning."""
+    """Detect the dialect of a text from its beginning."""
     encoding = given.encoding or find_encoding(beginning)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(beginning).removeprefix("\ufeff")
     hint = _HINT.match(text)
@@ -101,7 +101,7 @@ def find_dialect(beginning: bytes, path: str | os.PathLike[str], usual: str, giv
 
 
 def find_encoding(beginning: bytes) -> str:
-    """Return the encoding of a text: by its byte order mark or its zeros, else UTF-8 where it is valid, else cp1252."""
+    """Return the encoding of a text: by its byte order mark or its zeros, else UTF-8 if valid, else cp1252."""
     for mark, name in _BYTE_ORDER_MARKS.items():
         if beginning.startswith(mark):
             return name
@@ -119,7 +119,7 @@ def find_encoding(beginning: bytes) -> str:
 
 
 def _separator(text: str) -> str:
-    """Return the separator by which most rows have as many cells as the header, and the header several."""
+    """Return the separator with which the header has several cells and most rows have as many."""
     best, chosen = (0.0, 1), ","
     lines = text.splitlines(keepends=True)[:-1] or [text]  # the last one may be cut off
     for sep in SEPARATORS:
@@ -137,9 +137,9 @@ def _separator(text: str) -> str:
 
 
 def text_rows(content: IO[bytes], path: str | os.PathLike[str], dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows under the header with the line on which they begin, complaining of what is no delimited text.
+    """Yield the rows below the header with their first line; raise for text that is not delimited.
 
-    It is slow, and used to say where something is wrong.
+    This is slow, and only used to locate an error.
     """
     above = int(dialect.hint)
     lines = itertools.islice(_lines(content, path, dialect.encoding), above, None)

@@ -24,7 +24,7 @@ EXTENSIONS = {
 
 
 def kind_of(path: str | os.PathLike[str], given: str | None = None) -> str:
-    """Return the kind of a file: the one given, else by the extension, else LETOR text; a pack by what is in it."""
+    """Return the kind of a file: the one given, a pack by its contents, else by the extension, else LETOR text."""
     if given is not None:
         check_name("format", given, {"letor", *EXTENSIONS.values()})
         return given

@@ -48,47 +48,47 @@ def load(
 ) -> Dataset:
     """Read judged query–document data from a file.
 
-    The extension says what a file holds: ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (also ``.feather``, ``.ipc``);
+    The extension tells the format: ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (also ``.feather``, ``.ipc``);
     everything else is read as LETOR/SVMlight text. ``.gz``, ``.xz``, ``.bz2`` and ``.zip`` after it are decompressed;
-    ``-`` is standard input; addresses such as ``s3://bucket/train.parquet`` go through pyarrow. A pack (`ar.pack`) is
-    a folder; it is not read but mapped into memory, and may be larger.
+    ``-`` is standard input; URLs such as ``s3://bucket/train.parquet`` are read with pyarrow. A pack (`ar.pack`) is a
+    folder; it is not read but memory-mapped, and may be larger than memory.
 
     Parameters
     ----------
     path : path
     format : "letor", "csv", "tsv", "parquet", "arrow" or "pack", optional
-        Overrules the extension.
+        Overrides the extension.
     columns : mapping of column name to meaning, optional
         For tables that name their columns differently: ``{"stars": "label", "ean": "docid"}``; None as meaning
         leaves a column out. The meanings are label, qid, docid, comment, sample_weight, query_weight, source, query
-        and title; all other columns, and those with the meaning "feature", are features. Where there is no column
-        of that name, safe ones are taken and told in the log: query_id or query for qid, relevance, judgement or
-        grade for label, doc_id, docno, product_id or item_id for docid. Of features can be said that they are a
-        "number", a "category" or a "date", of other texts that they are an "id" or a "text" to read, both of which
-        are no features; by default their values decide, and it is told.
+        and title; all other columns, and those with the meaning "feature", are features. If there is no column of that
+        name, common alternatives are used and logged: query_id or query for qid, relevance, judgement or grade for
+        label, doc_id, docno, product_id or item_id for docid. A feature can be a "number", a "category" or a "date"; a
+        text that is not a feature can be an "id" or a "text" to read. By default this is detected from the values, and
+        logged.
     features : sequence of str, optional
         The columns of a table that are features, in this order; by default all without a meaning.
     dates : sequence of str, optional
-        The columns of a table that are dates: features that say how many days before the newest date one is. A model
-        keeps that date, so that new data is counted from the same day.
+        The columns of a table that are dates; they become features, the number of days before the newest date. A model
+        stores that date and uses it for new data.
     dtype : "float64" or "float32", optional
         Of the features. By default float64, or what a Parquet or Arrow file holds.
     sparse : "auto", True or False
         Whether LETOR text becomes a CSR matrix; "auto" decides by how many values are given.
     n_features : int, optional
-        Number of features of LETOR text, where the file may not mention the last ones.
+        Number of features of LETOR text, if the last ones may not occur in the file.
     feature_base : 0 or 1, optional
-        Number of the first feature in LETOR text; by default 0 where a feature 0 occurs, else 1.
+        Number of the first feature in LETOR text; by default 0 if a feature 0 occurs, else 1.
     n_jobs : int, optional
         Threads that read LETOR text.
     progress : bool
         Whether LETOR text that takes longer than a second shows a progress bar on a terminal.
     verify : "lazy", "open" or "never"
-        When a pack is compared with the sums that were taken when it was written: every few megabytes when they are
-        first used ("lazy", which costs about as much as reading them once more from memory), all of it now, or never.
+        When a pack is compared with the checksums stored when it was written: every few megabytes on first use ("lazy",
+        which costs about as much as reading them once more from memory), all of it now, or never.
     sep, decimal, thousands, encoding : str, optional
-        How delimited text is written: ``sep=";"``, ``decimal=","``, ``thousands="."``, ``encoding="cp1252"``. By
-        default it is found out, and told.
+        The dialect of delimited text: ``sep=";"``, ``decimal=","``, ``thousands="."``, ``encoding="cp1252"``. By
+        default it is detected, and logged.
     """
     if dates:
         columns = {**(columns or {}), **dict.fromkeys(dates, "date")}
@@ -102,7 +102,7 @@ def load(
         told = (columns, features, dtype, n_features, feature_base, sep, decimal, thousands, encoding)
         if sparse != "auto" or told_naming().says or any(option is not None for option in told):
             raise OptionError(
-                f"{os.fspath(path)}: a pack is read as it is; give these options to ar.pack or argrank pack"
+                f"{os.fspath(path)}: these options do not apply to a pack; give them to ar.pack or argrank pack"
             )
         return load_pack(path, verify)
     _check_is_file(path)
@@ -128,10 +128,10 @@ def load(
 
 @checked
 def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
-    """Write a Dataset to a file, in the format and compression of its extension, whole or not at all.
+    """Write a Dataset to a file, in the format and compression of its extension, atomically.
 
     ``.csv``, ``.tsv``, ``.parquet``, ``.arrow`` (``.feather``, ``.ipc``), ``.pack`` as `load` reads them, ``.qrels``
-    the labels as TREC judgements, everything else LETOR/SVMlight text; ``format`` overrules the extension.
+    the labels as TREC judgements, everything else LETOR/SVMlight text; ``format`` overrides the extension.
     """
     kind = kind_of(path, format)
     if kind not in WRITABLE:
@@ -156,4 +156,4 @@ def _check_is_file(path: str | os.PathLike[str]) -> None:
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")
     if not Path(path).exists():
-        raise InputError(f"{os.fspath(path)}: expected a file, got nothing of that name")
+        raise InputError(f"{os.fspath(path)}: expected a file, got a name that does not exist")

@@ -1,4 +1,4 @@
-"""What the caller says of all tables that are read, stated once: by the command line, or by `ar.load`."""
+"""Options for reading tables, set once by the command line or by `ar.load`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from argrank.data.io.dialects import Given
 
 
 class Naming(NamedTuple):
-    """What columns are, which ones are features, how delimited text is written."""
+    """The meanings of columns, which ones are features, and the dialect of delimited text."""
 
     columns: Mapping[str, str | None] = {}
     features: Sequence[str] | None = None
     written: Given = Given()
-    known: Collection[str] = ()  # meanings that are not looked for
-    days: bool = False  # whether dates are taken though nobody asks for them
+    known: Collection[str] = ()  # meanings that are not searched for
+    days: bool = False  # whether dates are accepted without being requested
 
     @property
     def says(self) -> bool:
-        """Whether anything is said of columns or cells."""
+        """Whether any option about columns or cells is set."""
         return bool(self.columns) or self.features is not None or self.written != Given()
 
     def over(self, other: Naming) -> Naming:
-        """Return this, and what another one says where this says nothing."""
+        """Return these options, with those of another where these are not set."""
         written = [
             mine if mine is not None else theirs for mine, theirs in zip(self.written, other.written, strict=True)
         ]
@@ -40,7 +40,7 @@ _NAMING: ContextVar[Naming] = ContextVar("naming", default=NOTHING)
 
 @contextmanager
 def naming(told: Naming) -> Iterator[None]:
-    """Read all tables so where nothing else is said."""
+    """Use these options as defaults for all tables read in the block."""
     token = _NAMING.set(told)
     try:
         yield
@@ -49,5 +49,5 @@ def naming(told: Naming) -> Iterator[None]:
 
 
 def told_naming() -> Naming:
-    """Return what was said for all reading."""
+    """Return the current defaults."""
     return _NAMING.get()

@@ -25,7 +25,7 @@ LINES = "jsonl"
 
 
 def table_kind(path: str | os.PathLike[str] | None) -> str | None:
-    """Return what table a file is by its name; None where it is not a table."""
+    """Return the kind of table of a file name; None if it is not a table."""
     if path is None:
         return None
     if split_suffixes(path)[0] in (".jsonl", ".ndjson"):

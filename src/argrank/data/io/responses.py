@@ -1,4 +1,4 @@
-"""Responses of search engines that log features, saved as JSON lines: one response a line, with its query.
+"""Responses of search engines that log features, saved as JSON lines: one response per line, with its query.
 
 A line is ``{"qid": …, "response": {…}}``, or the response itself with ``"qid"`` beside its own keys. What is read:
 ``fields._ltrlog`` of the plugins of OpenSearch and Elasticsearch, ``[features]`` of Solr, ``summaryfeatures`` and
@@ -48,7 +48,7 @@ class _Place(NamedTuple):
         return parent[name]
 
     def number(self, value: Any, what: str) -> float:
-        """Return a number, NaN for what an engine writes where there is none."""
+        """Return a number; NaN for an engine's marker of a missing one."""
         if value is None or (isinstance(value, str) and value.strip().lower() in ("nan", "")):
             return math.nan
         try:
@@ -60,7 +60,7 @@ class _Place(NamedTuple):
         return found
 
     def single(self, value: Any, what: str) -> float:
-        """Return a number of Lucene's engines, which have float32 and write the shortest text of it."""
+        """Return a number written by Lucene's engines, which use float32 and its shortest text."""
         found = self.number(value, what)
         if abs(found) > SINGLE_MAX:
             raise self.error(f"a number of float32 for {what}", value)
@@ -124,7 +124,7 @@ ENGINES: dict[str, tuple[str, Callable[[_Place, Any], _Found]]] = {
 
 
 def read_responses(path: str | os.PathLike[str], engine: str | None = None) -> list[Hit]:
-    """Read the documents of all responses; without ``engine`` by the form that each response has."""
+    """Read the documents of all responses; without ``engine`` it is detected for each response."""
     if engine is not None:
         check_name("engine", engine, ENGINES)
     found: list[Hit] = []
@@ -133,7 +133,7 @@ def read_responses(path: str | os.PathLike[str], engine: str | None = None) -> l
             if text.strip():
                 found += _line(_Place(path, line), text, engine)
     if not found:
-        raise FormatError(path, None, "responses with documents, one a line", "none")
+        raise FormatError(path, None, "responses with documents, one per line", "none")
     return found
 
 
@@ -160,7 +160,7 @@ def _line(place: _Place, text: bytes, engine: str | None) -> Iterator[Hit]:
 
 
 def _solr_query(response: Mapping[str, Any]) -> Any:
-    """Return the query that Solr repeats where it was asked to (``echoParams``)."""
+    """Return the query that Solr repeats if ``echoParams`` is set."""
     header = response.get("responseHeader")
     params = header.get("params") if isinstance(header, Mapping) else None
     return params.get("q") if isinstance(params, Mapping) else None

@@ -38,12 +38,12 @@ RANKLIB_FIELDS, TREC_FIELDS = 3, 6
 def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Floats:
     """Read one score for each row of the data, in the caller's row order.
 
-    What the file holds is told by its name or its first line:
+    The format is detected from the file's name or its first line:
 
     - one number per line, in the order of the data's rows (LightGBM, XGBoost, SVMrank, LETOR);
     - ``qid index score`` in the order of the data's rows, as RankLib's ``-score`` writes it; the qids must agree;
     - a TREC run, ``qid Q0 docno rank score tag`` in any order, found by query and document id (to evaluate a run, give
-      the file itself to ``ar.evaluate``, which also counts what it returned and nobody judged);
+      the file itself to ``ar.evaluate``, which also counts unjudged documents);
     - a column of a .csv, .tsv, .parquet or .arrow table in the order of the data's rows: ``column``, by default
       ``score``, or the only one there is.
     """
@@ -65,7 +65,7 @@ def read_scores(path: PathLike, data: Dataset, column: str | None = None) -> Flo
 
 @checked
 def write_scores(scores: Any, path: PathLike) -> None:
-    """Write one score per line so that reading restores the same bits; a failed write leaves no file."""
+    """Write one score per line, exact when read back; a failed write leaves no file."""
     values = checks.as_array(scores, "scores")
     values = checks.numbers(values, values.size, "scores", "score")
     write_text(path, "".join(f"{value!r}\n" for value in values.tolist()))
@@ -77,7 +77,7 @@ def _text(path: PathLike, data: Dataset) -> Floats:
     while lines and not lines[-1]:
         lines.pop()
     if not lines:
-        raise FormatError(path, None, "one score a line", "an empty file")
+        raise FormatError(path, None, "one score per line", "an empty file")
     n_fields = len(lines[0].split())
     if n_fields == TREC_FIELDS:
         return _trec(path, data)

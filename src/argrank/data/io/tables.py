@@ -26,7 +26,7 @@ from argrank.errors import ArgrankWarning, FormatError, InputError, OptionError,
 
 TABLES = ("arrow", "csv", "parquet", "tsv")
 
-CHUNK_ROWS = 8192  # rows converted together
+CHUNK_ROWS = 8192  # rows to convert at a time
 
 
 def read_table(
@@ -45,7 +45,7 @@ def read_table(
     path : path
         Decompressed by its suffix (.gz .xz .bz2 .zip); ``-`` is standard input.
     kind : "csv", "tsv", "parquet" or "arrow"
-        Of CSV and TSV, ids that are all integers become integers.
+        In CSV and TSV, ids that are all integers become integers.
     columns : mapping of column name to meaning, optional
         For files that name their columns differently, as in `ar.load`.
     features : sequence of str, optional
@@ -53,7 +53,7 @@ def read_table(
     dtype : "float64", "float32" or None
         Of the features; None keeps what the file holds (CSV and TSV: float64).
     written : Given
-        How delimited text is written, where it shall not be found out.
+        The dialect of delimited text; what is None is detected.
     """
     check_choice("kind", kind, TABLES)
     said = Naming(columns or {}, features, written).over(told_naming())
@@ -64,13 +64,13 @@ def read_table(
         else:
             found = arrow.read(path, kind, reading)
         if dtype is not None:
-            with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which a Dataset refuses
+            with np.errstate(over="ignore"):  # values too large for float32 become infinite, which a Dataset refuses
                 found["X"] = found["X"].astype(dtype, copy=False)
-        found["X"].flags.writeable = False  # it is ours: no copy needed
+        found["X"].flags.writeable = False  # made here: no copy needed
         return Dataset(**found)
     except FormatError:
         raise
-    except InputError as error:  # what a Dataset refuses, now with the file's name
+    except InputError as error:  # an error of Dataset, with the file's name added
         raise InputError(f"{os.fspath(path)}: {error}") from error
 
 
@@ -79,7 +79,7 @@ def write_table(data: Dataset, path: str | os.PathLike[str], kind: str) -> None:
     check_choice("kind", kind, TABLES)
     if data.preferences is not None:
         warnings.warn(
-            f"{os.fspath(path)}: a table has no place for preferences, they are left out", ArgrankWarning, stacklevel=2
+            f"{os.fspath(path)}: a table cannot hold preferences, they are left out", ArgrankWarning, stacklevel=2
         )
     columns = data.to_columns()
     if kind in DELIMITERS:
@@ -99,7 +99,7 @@ def write_columns(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[s
 
 
 def _check_ids(data: Dataset, qid: NDArray[Any]) -> None:
-    """Raise where a delimited file would not tell queries apart."""
+    """Raise if different query ids would have the same text in a delimited file."""
     texts = set(map(str, qid.tolist()))
     if len(texts) != data.n_queries or "" in texts:
         raise InputError(
@@ -109,7 +109,7 @@ def _check_ids(data: Dataset, qid: NDArray[Any]) -> None:
 
 
 def write_delimited(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], delimiter: str) -> None:
-    """Write columns with a header: numbers that float() reads back bit for bit, missing values as empty cells."""
+    """Write columns with a header: numbers that float() reads back exactly, missing values as empty cells."""
     n_rows = len(next(iter(columns.values())))
     header = id_texts(np.array(list(columns), object), "feature_names")
     with write_bytes(path) as stream:

@@ -1,4 +1,4 @@
-"""Text files line by line: UTF-8, numbers and ids, with the line number in every complaint."""
+"""Text files line by line: UTF-8, numbers and ids, with the line number in every error."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from argrank._memory import check_memory
 from argrank._types import Floats
 from argrank.errors import FormatError, InputError, is_text, shown
 
-MISSING = ("", "null", "nan")  # how files write a missing value, in upper or lower case
+MISSING = ("", "null", "nan")  # words for a missing value, in upper or lower case
 LONGEST_LINE = 1 << 27  # bytes
 LOOK = 1 << 22  # bytes after which memory is checked again
 HELD = 20  # bytes that a reader in plain Python needs per byte of text
-_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # what int() and str() turn into each other, in 64 bits
+_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # integers of 64 bits as str() writes them
 
 
 def text_lines(stream: IO[bytes], path: str | os.PathLike[str], *, held: int = HELD) -> Iterator[str]:
     """Yield the lines of a UTF-8 file with their line ends, without a byte order mark.
 
-    A caller that keeps what it reads needs about ``held`` bytes per byte of text. More than memory allows is refused,
-    since a small archive may hold an enormous text, and a device an endless one.
+    A caller that keeps what it reads needs about ``held`` bytes per byte of text. Exceeding the memory limit is an
+    error, since a small archive may hold an enormous text, and a device an endless one.
     """
     n_bytes, looked = 0, LOOK
     for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):
@@ -47,16 +47,16 @@ def text_lines(stream: IO[bytes], path: str | os.PathLike[str], *, held: int = H
 
 
 def read_number(text: str) -> float:
-    """Return the number that a text stands for; NaN and infinity as float() reads them, but no digit separators."""
+    """Parse a number; NaN and infinity as in float(), but no digit separators."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return float(text)
 
 
 def read_numbers(cells: Sequence[str]) -> Floats:
-    """Return the numbers that the texts of a column stand for, bit for bit as float() reads them; missing gives NaN.
+    """Parse the numbers of a column exactly as float() does; missing values are NaN.
 
-    A ValueError says that there is something else among them, or an infinite number; `is_number` finds it.
+    Raises ValueError if a text is not a number, or infinite; `is_number` finds it.
     """
     together = "".join(cells)
     if "_" in together or not (together.isascii() or all(cell.strip().isascii() for cell in cells)):
@@ -81,7 +81,7 @@ def is_number(cell: str) -> bool:
 
 
 def read_ids(cells: Sequence[str]) -> NDArray[Any]:
-    """Return ids as integers when all of them are written as str() writes integers, else as the texts."""
+    """Return ids as integers if all of them are written as str() writes integers, else as texts."""
     if all(map(_CANONICAL_INTEGER.fullmatch, cells)):
         return np.array(cells, dtype=object).astype(np.int64)
     ids = np.empty(len(cells), object)
@@ -90,7 +90,7 @@ def read_ids(cells: Sequence[str]) -> NDArray[Any]:
 
 
 def number_text(value: float) -> str:
-    """Return the shortest text that float() reads back bit for bit: ``2``, ``0.1``, ``1e-07``, empty for NaN."""
+    """Return the shortest text that float() reads back exactly: ``2``, ``0.1``, ``1e-07``, empty for NaN."""
     if value != value:
         return ""
     text = repr(value)
@@ -98,7 +98,7 @@ def number_text(value: float) -> str:
 
 
 def id_texts(ids: NDArray[Any], what: str) -> list[str]:
-    """Return ids as texts, refusing what UTF-8 cannot hold."""
+    """Return ids as texts; raise for those that UTF-8 cannot encode."""
     texts = [str(value) for value in ids.tolist()]
     together = "".join(texts)
     for text in texts if "\0" in together or not is_text(together) else ():

@@ -18,7 +18,7 @@ from argrank.data.io.kinds import EXTENSIONS
 from argrank.data.io.text import read_ids, read_numbers, text_lines
 from argrank.errors import FormatError, shown
 
-#: What tables call the columns; where none of these names occurs, columns are taken in this order.
+#: Recognised names of columns; if none occurs, columns are taken in this order.
 NAMES = {
     "user": ("user", "users", "user_id", "userid", "uid"),
     "item": ("item", "items", "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid"),
@@ -28,7 +28,7 @@ FIELDS = "user item rating time"
 
 
 def read_triples(path: str | os.PathLike[str], rated: bool = True) -> Ratings:
-    """Read users, items and ratings; without ``rated`` ratings may be absent, and are 0 then.
+    """Read users, items and ratings; without ``rated``, ratings may be missing and are then 0.
 
     ``.csv``, ``.tsv``, ``.parquet`` and ``.arrow`` files have a header; the columns user, item and rating are found by
     name (also ``userId``, ``movie_id``, ``stars`` …), or are the first three. ``.npz`` is a sparse matrix of users by
@@ -103,7 +103,7 @@ def _matrix(path: str | os.PathLike[str]) -> Ratings:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Triples (user, item, rating), one element of each array a rating, in the order of the file."""
+    """Triples (user, item, rating), one array element per rating, in the order of the file."""
 
     users: Integers
     items: Integers

@@ -1,4 +1,4 @@
-"""Lists of judgements in the files of other tools, there and back: query -> document -> rating.
+"""Read and write judgement lists of other tools: query -> document -> rating.
 
 To add a format: a module with ``read(path)`` and ``write(judged, path)``, and its name here.
 """
@@ -21,7 +21,7 @@ Judged = dict[str, dict[str, float]]
 
 
 class Format(NamedTuple):
-    """How a list of judgements is read and written, and how its files are told from others."""
+    """How a judgement list is read and written, and how its files are recognised."""
 
     read: Callable[[str | os.PathLike[str]], Judged]
     write: Callable[[Mapping[str, Mapping[str, float]], str | os.PathLike[str]], None]
@@ -47,7 +47,7 @@ def read_judgements(path: str | os.PathLike[str], format: str | None = None) -> 
         A file.
     format : str, optional
         "qrels" (TREC), "quepid" (CSV with query, docid, rating), "workbench" (JSON of OpenSearch's Search Relevance
-        Workbench) or "rre" (JSON of the Rated Ranking Evaluator); by default the one whose form the file has.
+        Workbench) or "rre" (JSON of the Rated Ranking Evaluator); by default detected from the contents.
     """
     if format is not None:
         check_name("format of judgements", format, FORMATS)
@@ -57,7 +57,7 @@ def read_judgements(path: str | os.PathLike[str], format: str | None = None) -> 
             return one.read(path)
     raise InputError(
         f"{os.fspath(path)}: expected a list of judgements (qrels, Quepid's CSV, JSON of the Search Relevance "
-        "Workbench or of RRE), got a file of another form"
+        "Workbench or of RRE), got a file of another format"
     )
 
 

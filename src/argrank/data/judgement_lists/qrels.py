@@ -1,4 +1,4 @@
-"""TREC's qrels: query, 0, document, rating a line, parted by blanks."""
+"""TREC's qrels: lines of query, 0, document and rating, separated by blanks."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def write(judged: Mapping[str, Mapping[str, float]], path: str | os.PathLike[str
 
 
 def _word(text: str) -> str:
-    """Return a text as ``words_of`` does; one that would be taken for such a word is encoded too."""
+    """Return a text as ``words_of`` does; a text that looks like an encoded word is encoded too."""
     return quote(text, safe=SAFE) if unquote(text) != text else words_of([text])[0]
 
 
 def _text(word: str) -> str:
-    """Return the text that a word was made of; words of other tools stay as they are."""
+    """Decode a word; words of other tools are left as they are."""
     text = "" if word == EMPTY else unquote(word)
     return text if _word(text) == word else word

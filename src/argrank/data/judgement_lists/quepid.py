@@ -49,7 +49,7 @@ def add(
     text: str,
     place: tuple[str | os.PathLike[str], int | None],
 ) -> None:
-    """Add a rating; one that is no number, or the second of a document, is refused."""
+    """Add a rating; raise if it is not a number, or the second one of a document."""
     of_query = found.setdefault(query, {})
     if document in of_query:
         raise FormatError(*place, f"one rating of document {shown(document)} for query {shown(query)}", "two")

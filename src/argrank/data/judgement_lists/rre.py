@@ -77,8 +77,8 @@ def write(judged: Mapping[str, Mapping[str, float]], path: str | os.PathLike[str
         for document, rating in of_query.items():
             if rating != int(rating):
                 raise InputError(
-                    f"query {shown(query)}, document {shown(document)}: expected a whole number, as RRE takes them, "
-                    f"got {rating:g}; ask for grades (levels=)"
+                    f"query {shown(query)}, document {shown(document)}: expected a whole number, which RRE needs, "
+                    f"got {rating:g}; use grades (levels=)"
                 )
         relevant = {document: {"gain": int(rating)} for document, rating in of_query.items()}
         queries = [{"template": TEMPLATE, "placeholders": {PLACEHOLDER: query}}]

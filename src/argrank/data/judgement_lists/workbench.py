@@ -33,7 +33,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
 
 
 def write(judged: Mapping[str, Mapping[str, float]], path: str | os.PathLike[str]) -> None:
-    """Write judgements as the Workbench imports them."""
+    """Write judgements in the format that the Workbench imports."""
     ratings = [
         {"query": query, "ratings": [{"docId": one, "rating": number_text(float(n))} for one, n in of_query.items()]}
         for query, of_query in judged.items()
@@ -49,7 +49,7 @@ def write(judged: Mapping[str, Mapping[str, float]], path: str | os.PathLike[str
 
 @checked
 def read_query_set(path: str | os.PathLike[str]) -> list[str]:
-    """Read the queries of a query set: JSON of the Search Relevance Workbench, or one query a line (``.txt``)."""
+    """Read the queries of a query set: JSON of the Search Relevance Workbench, or one query per line (``.txt``)."""
     if split_suffixes(path)[0] == ".txt":
         with open_bytes(path) as stream:
             lines = read_all(stream, os.fspath(path)).decode("utf-8", "replace").splitlines()

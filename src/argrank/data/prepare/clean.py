@@ -1,4 +1,4 @@
-"""Cleaning of judged data by published rules, with an account of every row that was dropped and why."""
+"""Clean judged data by published rules, with a report of every dropped row and the reason."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from argrank.errors import InputError
 
 Rows = Integers
 
-PRODUCT_ROWS = 4096  # rows of one side of a product of good and bad documents, to bound its memory
+PRODUCT_ROWS = 4096  # rows of one factor of a product of good and bad documents, to bound memory
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """What one step of the cleaning dropped: rows as the caller numbers them, and the ids of whole queries."""
+    """What one step of the cleaning dropped: the caller's row numbers, and the ids of whole queries."""
 
     reason: str
     rows: Rows
@@ -34,7 +34,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class CleaningReport:
-    """The steps of a cleaning in their order; ``kept`` are the remaining rows as the caller numbers them."""
+    """The steps of a cleaning in their order; ``kept`` are the caller's numbers of the remaining rows."""
 
     rule: str
     dropped: tuple[Dropped, ...]
@@ -59,7 +59,7 @@ class CleaningReport:
 
 
 class Cleaned(NamedTuple):
-    """The rows that are left, as a Dataset of its own, and the report of those that are not."""
+    """The remaining rows as a Dataset, and the report on the dropped ones."""
 
     data: Dataset
     report: CleaningReport
@@ -76,7 +76,7 @@ def clean(
     Parameters
     ----------
     data : Dataset
-        Features come back as they are; the paper trained on scaled ones: ``clean(ar.normalise(data))``.
+        Features are returned unchanged; the paper trained on scaled ones: ``clean(ar.normalise(data))``.
     rule : "kdd2008" or "logrank"
         "kdd2008" (Chakrabarti et al. 2008, section 4.1): after scaling to [0, 1] within each query, documents whose
         features are all zero, and every good and bad document of a query with a cosine above ``cosine`` between them,

@@ -1,4 +1,4 @@
-"""Missing values: fill them in, or refuse them with a clear message."""
+"""Missing values: fill them in, or raise a clear error."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def impute(data: Dataset, with_: Filling | float = "zero", *, features: Sequence
     data : Dataset
     with_ : "zero", "mean", "query-mean", "query-min", "query-max" or a number
         What replaces NaN: the feature's mean over all data, or its mean, minimum or maximum within the query
-        (the maximum suits ranks). A feature that is missing in a whole query takes the mean over all data; one that is
+        (the maximum suits ranks). A feature that is missing in a whole query gets the mean over all data; one that is
         missing everywhere becomes 0.
     features : sequence of column numbers or feature names, optional
-        Fill only these; by default all but categories, where missing is a value like others.
+        Fill only these; by default all but categories, where missing is one of the values.
 
     Notes
     -----
-    The QueryLevelNorm files of LETOR 3.0 come from the files with NULL by three steps, which give their printed
-    digits on OHSUMED: NULL in BM25 and log BM25 (ids 11, 12, 26, 27, 41, 42) is 0, NULL in the language models is the
-    query's minimum, then min-max within the query::
+    The QueryLevelNorm files of LETOR 3.0 can be computed from the files with NULL in three steps, which reproduce the
+    printed digits on OHSUMED: NULL in BM25 and log BM25 (ids 11, 12, 26, 27, 41, 42) is 0, NULL in the language models
+    is the query's minimum, then min-max within the query::
 
         data = ar.impute(data, "zero", features=[10, 11, 25, 26, 40, 41])
         data = ar.normalise(ar.impute(data, "query-min"), "query-minmax")
@@ -74,8 +74,8 @@ def refuse_texts(data: Dataset, ranker: str) -> None:
         names = ", ".join(map(repr, data.categories))
         raise InputError(
             f"column {names}: {ranker} takes numbers, got texts; leave the column out (drop it from the frame, "
-            "columns={…: None}, --drop), make numbers of it, let the ranker do so (prepare='auto'), or train trees, "
-            "which take texts (lambda-mart)"
+            "columns={…: None}, --drop), convert it to numbers, let the ranker do so (prepare='auto'), or train "
+            "trees, which accept texts (lambda-mart)"
         )
 
 

@@ -3,12 +3,12 @@
 Every normaliser maps x to (x - shift) / scale, feature by feature. The per-query ones take shift and scale from the
 query at hand and have nothing to fit; the global ones (`standard`, `minmax`) take them from the data they were fitted
 on. Where the scale is 0, as for a constant feature, the result is 0, as in LETOR's QueryLevelNorm files. NaN is
-ignored in the statistics and stays NaN. Values of other data may leave [0, 1]; they are not clipped. Columns of
-categories stay as they are: the number of a text has no size.
+ignored in the statistics and stays NaN. Values of other data may leave [0, 1]; they are not clipped. Category columns
+are left unchanged, because their codes are not quantities.
 
-In CSR the zeros that are not stored are values like any other. The result stays CSR where they stay 0 (always for
-`query-sum`, for `query-minmax` on features that are not negative); otherwise the result is dense,
-and refused if it would hold more than DENSE_VALUES numbers.
+In CSR, zeros that are not stored count as values. The result stays CSR if they stay 0 (always for `query-sum`, for
+`query-minmax` on features that are not negative); otherwise it is dense, and an error if it would hold more than
+DENSE_VALUES numbers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DENSE_VALUES = 1 << 25  # 256 MB of float64
 
 def _minmax(block: Block) -> tuple[Floats, Floats]:
     low = block.minimum()
-    with np.errstate(over="ignore"):  # found and refused by _usable
+    with np.errstate(over="ignore"):  # checked by _usable
         return low, block.maximum() - low
 
 
@@ -105,7 +105,7 @@ class Normaliser:
     ) -> Any:
         """Return the normalised features, computed in float64 and rounded to ``dtype``, by default the type of X.
 
-        ``indptr``, where queries begin, is needed per query only; ``kept`` are columns that stay as they are.
+        ``indptr`` (query offsets) is needed only by per-query normalisers; ``kept`` are columns that are not changed.
         """
         out = self._apply(X, indptr, np.dtype(X.dtype if dtype is None else dtype))
         if kept:
@@ -118,7 +118,7 @@ class Normaliser:
                 raise InputError(f"{self.name}: expected the queries of the rows (indptr), got none")
             return _apply_by_query(X, indptr, _RULES[self.name][0], self.name, dtype)
         if self.shift is None or self.scale is None:
-            raise InputError(f"{self.name}: expected a fitted normaliser, got one that has seen no data; call fit")
+            raise InputError(f"{self.name}: expected a fitted normaliser, got one that is not fitted; call fit")
         if X.shape[1] != len(self.shift):
             raise InputError(f"{self.name}: expected the {len(self.shift)} features of fit, got {X.shape[1]}")
         if sparse.issparse(X):
@@ -132,7 +132,7 @@ class Normaliser:
         return out
 
     def transform(self, data: Dataset, dtype: DTypeLike | None = None) -> Dataset:
-        """Return the data with normalised features, which are a copy, by default of the type that they had."""
+        """Return the data with a normalised copy of its features, by default of the same dtype."""
         if data.normalised == self.name and dtype in (None, data.X.dtype):
             return data
         refuse_copy(data.X, f"X: {self.name}", "normalise within queries when packing, or let a linear ranker do it")
@@ -142,25 +142,25 @@ class Normaliser:
         return data.with_features(self.apply(data.X, data.indptr, kept, dtype))
 
     def prepare(self, data: Dataset) -> Dataset:
-        """Return the data with normalised features; mapped ones are not copied, but scaled where they are used."""
+        """Return the data with normalised features; mapped ones are not copied, but scaled on access."""
         if data.normalised == self.name or not is_mapped(data.X):
             return self.transform(data)
         if self.needs_queries:
             raise OptionError(
-                f"normalise: {self.name} would need a copy of features that lie on the disk; pack them with "
+                f"normalise: {self.name} would need a copy of features that are on disk; pack them with "
                 f"--normalise {self.name} (ar.pack(…, normalise={self.name!r}))"
             )
         return data._but(X=ScaledRows(data.X, self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for a model file; JSON keeps every bit of the numbers."""
+        """Return plain values for a model file; JSON keeps the numbers exactly."""
         if self.shift is None or self.scale is None:
             return {"name": self.name}
         return {"name": self.name, "shift": self.shift.tolist(), "scale": self.scale.tolist()}
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> Normaliser:
-        """Return the normaliser that `to_dict` described; a ModelError says what is wrong with the values."""
+        """Return the normaliser that `to_dict` described; raise ModelError if the values are invalid."""
         if not isinstance(values, Mapping) or values.get("name") not in _RULES:
             raise ModelError(f"normaliser: expected a name of {', '.join(_RULES)}, got {shown(values)}")
         name = values["name"]
@@ -184,13 +184,13 @@ def normaliser(name: str) -> Normaliser:
 
 
 def normaliser_names() -> list[str]:
-    """Return the names that `normaliser` knows."""
+    """Return the names of all normalisers."""
     return sorted(_RULES)
 
 
 @checked
 def normalise(data: Dataset, how: str = "query-minmax", *, fit_on: Dataset | None = None) -> Dataset:
-    """Return the data with normalised features; those that are categories stay as they are.
+    """Return the data with normalised features; categories are left unchanged.
 
     Parameters
     ----------
@@ -226,13 +226,13 @@ def _by_feature(X: Any) -> Iterator[Block]:
 
 
 def _over_blocks(data: Dataset) -> Over:
-    """Return what applies a function to the features of every block of queries."""
+    """Return a function that applies a function to the features of every block of queries."""
     cuts = data.indptr[block_borders(data.indptr)].tolist()
     return lambda function: [function(row_view(data.X, slice(a, b))) for a, b in itertools.pairwise(cuts)]
 
 
 def _by_row(over: Over, rule: _Rule) -> tuple[Floats, Floats]:
-    """Return shift and scale from passes over the rows: in a file of rows, the values of a column lie far apart."""
+    """Return shift and scale from passes over the rows: in a file of rows, the values of a column are far apart."""
     low, high = extremes(over)
     with np.errstate(over="ignore"):
         if rule is _minmax:
@@ -258,7 +258,7 @@ def _apply_by_query(X: Any, indptr: Integers, rule: _Rule, name: str, dtype: np.
 
 
 def _usable(shift: Floats, scale: Floats) -> tuple[Floats, Floats]:
-    """Give groups without any known value shift and scale 0; refuse numbers beyond the range of floats."""
+    """Set shift and scale to 0 for groups without known values; raise on overflow."""
     shift, scale = (np.where(np.isnan(part), 0.0, part) for part in (shift, scale))
     if not (np.isfinite(shift).all() and np.isfinite(scale).all()):
         raise InputError("normalisation: expected features whose range or sum is a finite number, got an overflow")

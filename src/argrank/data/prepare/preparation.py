@@ -1,9 +1,8 @@
-"""Preparation: how raw columns become numbers that a ranker can add up. Fitted on training rows, kept with the model.
+"""Preparation: convert raw columns to numbers for a linear ranker. Fitted on training rows, stored with the model.
 
-Raw columns keep their places, so that whoever counts columns counts them as before; columns that are made of them
-come after. A missing value becomes the column's median (or 0), with a column that tells whether it was missing; a
-column of texts becomes 0 and one column of 0 and 1 for each of its most frequent texts. Rare texts, texts that
-training did not have and missing ones are 0 in all of these, so that they count alike.
+Raw columns keep their positions; derived columns come after them. A missing value becomes the column's median (or 0),
+with a derived column that marks missing values; a text column becomes 0, with a derived 0/1 column for each of its most
+frequent texts. Rare, unseen and missing texts are 0 in all of these, so they are treated alike.
 """
 
 from __future__ import annotations
@@ -22,30 +21,30 @@ from argrank.data.dataset import Dataset
 from argrank.data.mapped import refuse_copy
 from argrank.errors import ModelError, shown
 
-MOST_TEXTS = 100  # columns that are made of one column of texts
-LEAST_ROWS = 5  # of a text that gets a column, unless it is the most frequent
-MISSING = -1  # the code of a column that tells where another one is missing
+MOST_TEXTS = 100  # most derived columns of one text column
+LEAST_ROWS = 5  # fewest rows of a text that gets a column, unless it is the most frequent
+MISSING = -1  # the code of a column that marks missing values
 
-#: What the parameter ``prepare`` of rankers may be.
+#: Values of the parameter ``prepare`` of rankers.
 Prepare = Literal["auto", "always", "one-hot", "zero"] | None
 PREPARATIONS = ("auto", "always", "one-hot", "zero")
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """What becomes of raw columns, as arrays.
+    """The conversion of raw columns, as arrays.
 
     Attributes
     ----------
     fill : array, one for each raw column
-        What a missing value becomes; NaN where it stays missing. 0 for columns of texts that are made into others.
+        The replacement of a missing value; NaN if it stays missing. 0 for text columns that get derived columns.
     texts : array of numbers of raw columns
-        The columns of texts that other columns are made of; they are 0 themselves.
-    source : array, one for each column that is made
-        The raw column it is made of.
-    code : array, one for each column that is made
-        The number of the text that it tells (its place in the model's ``categories``), or -1: it tells where the
-        source is missing. Its values are 0 and 1.
+        The text columns that get derived columns; they become 0 themselves.
+    source : array, one for each derived column
+        The raw column it is derived from.
+    code : array, one for each derived column
+        The code of the text that it marks (its index in the model's ``categories``), or -1 if it marks missing values.
+        Its values are 0 and 1.
 
     Examples
     --------
@@ -63,14 +62,14 @@ class Preparation:
 
     @classmethod
     def fit(cls, data: Dataset, *, missing: str = "flag", texts: bool = True) -> Preparation:
-        """Learn from training rows.
+        """Fit to training rows.
 
         Parameters
         ----------
         missing : "flag", "zero" or "keep"
-            The median and a column of its own, or 0 without one, or missing as before.
+            Replace missing values by the median and add a column that marks them, replace them by 0, or keep them.
         texts : bool
-            Whether columns are made of texts.
+            Whether text columns get derived columns.
         """
         coded = np.array(places(data.categories, data.feature_names) if texts else [], np.int64)
         known = np.array(places(data.categories, data.feature_names), np.int64)
@@ -79,7 +78,7 @@ class Preparation:
         if missing == "flag":
             fill, lacking = _medians(data)
             source, code = lacking, np.full(len(lacking), MISSING)
-        fill[np.setdiff1d(known, coded)] = np.nan  # texts that stay texts: missing is one of them
+        fill[np.setdiff1d(known, coded)] = np.nan  # texts that stay texts: missing is one of the values
         fill[coded] = 0.0
         found = [_frequent(data.X[:, column]) for column in coded.tolist()]
         source = np.concatenate((source, np.repeat(coded, [len(one) for one in found])))
@@ -97,7 +96,7 @@ class Preparation:
         return len(self.fill) + len(self.source)
 
     def apply(self, X: Any) -> Any:
-        """Return the prepared columns of raw rows, in their type; a sparse matrix stays one."""
+        """Return the prepared columns of raw rows, with their dtype; a sparse matrix stays sparse."""
         if sparse.issparse(X):
             return self._apply_sparse(X)
         out = np.empty((X.shape[0], self.width), X.dtype)
@@ -144,7 +143,7 @@ class Preparation:
         return tuple(names)
 
     def to_raw(self, parts: Any) -> Any:
-        """Add up what belongs to prepared columns under the raw columns that they are made of."""
+        """Sum values of prepared columns by the raw columns they are derived from."""
         if sparse.issparse(parts):
             owner = np.concatenate((np.arange(self.n_raw), self.source))
             adding = sparse.csr_matrix((np.ones(self.width), (np.arange(self.width), owner)))
@@ -156,7 +155,7 @@ class Preparation:
 
     @property
     def knows_missing(self) -> bool:
-        """Whether a missing number counts as anything but 0, so that an engine must tell missing values apart."""
+        """Whether a missing number is treated differently from 0, so that an engine must distinguish them."""
         numbers = np.setdiff1d(np.arange(self.n_raw), self.texts)
         return bool((self.code == MISSING).any() or (self.fill[numbers] != 0).any())
 
@@ -169,7 +168,7 @@ class Preparation:
     def from_dict(values: Any, categories: Categories, names: tuple[str, ...] | None) -> Preparation:
         """Return what `to_dict` described; a ModelError says what is wrong with the values."""
         if not isinstance(values, Mapping) or not isinstance(values.get("fill"), list):
-            raise ModelError(f"preparation: expected what missing values become, got {shown(values)}")
+            raise ModelError(f"preparation: expected the replacements of missing values, got {shown(values)}")
         fill, n = values["fill"], len(values["fill"])
         if not n or not all(one is None or type(one) in (int, float) for one in fill):
             raise ModelError("preparation: expected a number or null for each column")
@@ -190,10 +189,10 @@ class Preparation:
 
 
 def preparation_for(data: Dataset, how: str, native: bool) -> Preparation | None:
-    """Return the preparation that a ranker needs, None where it can take the columns as they are.
+    """Return the preparation that a ranker needs, None if it can use the columns as they are.
 
-    ``native`` rankers take missing values and texts by themselves, and need one only where the engine that will serve
-    them does not: "one-hot" for engines that know numbers but no texts, "zero" for those in which missing is 0, too.
+    ``native`` rankers handle missing values and texts themselves, and need a preparation only if the target engine does
+    not: "one-hot" for engines without texts, "zero" for those that also treat missing values as 0.
     """
     engine = how in ("one-hot", "zero")
     if native and not engine:
@@ -219,7 +218,7 @@ def _medians(data: Dataset) -> tuple[Floats, Integers]:
 
 
 def _sparse_medians(X: Any) -> tuple[Floats, Integers]:
-    """The same of a sparse matrix, whose zeros that are not stored are values; 0 for columns that are complete."""
+    """The same of a sparse matrix, whose zeros that are not stored are values; 0 for complete columns."""
     lacking = np.unique(X.indices[np.isnan(X.data)]).astype(np.int64)
     median, columns, kept = np.zeros(X.shape[1]), X[:, lacking].tocsc(), np.zeros(len(lacking), bool)
     for place, column in enumerate(lacking.tolist()):

@@ -2,7 +2,7 @@
 
 A `Block` holds the values of adjacent queries so that one `reduceat` runs over each pair of query and feature: for a
 dense matrix along the rows, for CSR along the stored entries, brought together first. Zeros that CSR does not store
-count as values; NaN counts as no value at all.
+count as values; NaN is ignored.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from scipy import sparse
 from argrank._types import Floats, Integers
 from argrank.data.grouping import adjacent_queries
 
-BLOCK_VALUES = 1 << 16  # half a megabyte of float64 at a time: the temporaries stay in the cache
+BLOCK_VALUES = 1 << 16  # half a megabyte of float64 at a time, so that temporaries stay in the cache
 
 
 @dataclass(frozen=True)
 class Block:
     """Some adjacent queries: ``values`` has one group of equal query (and, where 1-D, feature) after the other.
 
-    ``starts`` and ``lengths`` delimit the groups, ``documents`` is how many documents each group speaks of, ``queries``
-    the number of its query, ``place`` says where the values lie: a slice of the rows, or the positions among the stored
+    ``starts`` and ``lengths`` delimit the groups, ``documents`` is the number of documents of each group, ``queries``
+    the index of its query, ``place`` the position of the values: a slice of the rows, or the positions among the stored
     entries of CSR.
     """
 
@@ -95,7 +95,7 @@ class Block:
         return np.bincount(self.features, weights=statistic, minlength=n_features).astype(np.float64)
 
     def column(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """Return one number per group so that it meets the statistics of the group."""
+        """Return one number per group, in the shape of the group's statistics."""
         return numbers[:, None] if self.values.ndim == 2 else numbers
 
 

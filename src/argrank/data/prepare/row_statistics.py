@@ -1,7 +1,7 @@
-"""Shift and scale of every feature from one or two passes over blocks of rows, wherever these are.
+"""Shift and scale of every feature from one or two passes over blocks of rows.
 
-Features that lie in a file by row, or on a cluster, are gone through block by block, and what the blocks give is added
-up in their order: the same bits on one machine and on any number of partitions.
+Features stored by row in a file, or on a cluster, are read block by block, and the results are added in block order, so
+that they are bit-identical on one machine and on any number of partitions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from argrank.data.mapped import row_view
 
 BLOCK_VALUES = 1 << 19
 
-#: Applies a function to the features of every block, and returns what it gives in their order.
+#: Applies a function to the features of every block, and returns the results in block order.
 Over = Callable[[Callable[[Any], Any]], list[Any]]
 
 

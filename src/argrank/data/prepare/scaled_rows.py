@@ -1,4 +1,4 @@
-"""Features (x - shift) / scale that are never stored: mapped rows, with the shift and scale to apply."""
+"""Features (x - shift) / scale that are computed on access from mapped rows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ BLOCK_VALUES = 1 << 19  # of features that are scaled together
 
 
 class ScaledRows(LazyRows):
-    """Rows of features and a global normaliser that is applied where they are used.
+    """Rows of features and a global normaliser that is applied on access.
 
     Products need no scaled features: with ``factor`` = 1 / scale (0 for a constant feature), the scores are
-    ``X @ (factor w) - shift · factor w``, and what they pull back is ``factor (X.T u - shift Σu)``. They differ by
-    rounding from those of scaled features. As an array they have the bits of the normaliser's own.
+    ``X @ (factor w) - shift · factor w``, and the backward product is ``factor (X.T u - shift Σu)``. They differ by
+    rounding from those of scaled features. Converted to an array, they are bit-identical to the normaliser's result.
     """
 
     def __init__(self, rows: Any, normaliser: Normaliser) -> None:

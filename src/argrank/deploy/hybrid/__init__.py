@@ -1,4 +1,4 @@
-"""Hybrid search: what each engine makes of several systems' scores, and the requests that ask for it.
+"""Hybrid search: how each engine combines several systems' scores, and the requests for it.
 
 To add an engine: a module with an ``ENGINE``, and its line here.
 """
@@ -15,7 +15,7 @@ ENGINES: dict[str, Engine] = {
 
 
 def find_engine(text: str) -> Engine:
-    """Return the engine of a name, or of a name and a version (``"opensearch@2.19"``), with what that version can."""
+    """Return the engine of a name, or of a name and a version (``"opensearch@2.19"``), with its features."""
     name, at, version = text.partition("@")
     check_name("engine", name, ENGINES)
     if not at:

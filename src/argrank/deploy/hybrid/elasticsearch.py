@@ -1,8 +1,8 @@
 """Elasticsearch: the linear and the rrf retriever.
 
 Arithmetic of ``LinearRetrieverBuilder``, ``MinMaxScoreNormalizer``, ``L2ScoreNormalizer`` and ``RRFRetrieverBuilder``
-(x-pack/plugin/rank-rrf, 2025): float32, and nothing from a retriever that did not return the document. Lists of equal
-scores are as since June 2025 (pull request 128689, in 8.18, 8.19 and 9.0 too); before, they kept their raw score.
+(x-pack/plugin/rank-rrf, 2025): float32, and 0 from a retriever that did not return the document. Lists of equal scores
+are treated as since June 2025 (pull request 128689, also in 8.18, 8.19 and 9.0); before, they kept their raw score.
 """
 
 from __future__ import annotations

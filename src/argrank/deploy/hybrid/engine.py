@@ -1,4 +1,4 @@
-"""Engine, Way and Fusion: what a search engine can do with several systems' scores, and one choice of it."""
+"""Engine, Way and Fusion: how a search engine can combine several systems' scores, and one choice of it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Way:
-    """One way in which an engine fuses: what it makes of a list's scores, and how it adds the lists up.
+    """One method of an engine: how it normalises a list's scores, and how it combines the lists.
 
-    ``is_sum`` says that the combined score is a weighted sum up to rounding, or one divided by a constant, so that
-    weights can be searched along lines. What a list lacks is 0 after normalising.
+    ``is_sum`` means that the combined score is a weighted sum up to rounding and a constant factor, so that weights can
+    be searched along lines. Documents that a list lacks have 0 after normalising.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Engine:
-    """A search engine: its ways by name, and what it asks of weights."""
+    """A search engine: its methods by name, and its constraints on weights."""
 
     name: str
     ways: Mapping[str, Way]
@@ -52,7 +52,7 @@ class Engine:
     version: Version = field(default=())
 
     def at(self, version: Version) -> Engine:
-        """Return the engine with what a version can do."""
+        """Return the engine with the features of a version."""
         ways = {name: way for name, way in self.ways.items() if way.since <= version}
         if not ways:
             first = ".".join(map(str, min(way.since for way in self.ways.values())))
@@ -62,9 +62,9 @@ class Engine:
         return replace(self, ways=ways, version=version)
 
     def fusions(self, normalise: str, window: int) -> dict[str, Fusion]:
-        """Return what may be chosen, by name: one way, or all of them for "auto".
+        """Return the candidates by name: one method, or all of them for "auto".
 
-        Ranks are tried with several constants, or with the one that is given: "rrf 60".
+        Reciprocal ranks are tried with several constants, or with a given one: "rrf 60".
         """
         name, _, given = normalise.partition(" ")
         if name != "auto":
@@ -83,7 +83,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Fusion:
-    """An engine that fuses in one way: ``window`` is the length of each system's list, ``constant`` that of ranks."""
+    """An engine with one method: ``window`` is the length of each system's list, ``constant`` that of ranks."""
 
     engine: Engine
     way: Way
@@ -95,7 +95,7 @@ class Fusion:
         return within_window(raw, indptr, self.window) if self.way.has_window else raw
 
     def prepare(self, lists: Floats, indptr: Integers) -> Floats:
-        """Return the normalised scores, 0 for what a list lacks."""
+        """Return the normalised scores, 0 for documents that a list lacks."""
         if self.engine.ranks_absent:
             lists = np.where(np.isnan(lists), 0.0, lists)
         return each_list(
@@ -107,14 +107,14 @@ class Fusion:
         return self.way.combine(ready, self.rounded(weights) if self.way.has_weights else np.ones(len(weights)))
 
     def rounded(self, weights: Floats) -> Floats:
-        """Return the weights as they stand in the request."""
+        """Return the weights as written in the request."""
         total = float(weights.sum())
         if self.engine.as_shares and total > 0:
             weights = weights / total
         return weights if self.engine.in_double else weights.astype(np.float32).astype(np.float64)
 
     def requests(self, weights: Mapping[str, float]) -> dict[str, str]:
-        """Return file name -> text: what is posted to the engine, and a README with the commands."""
+        """Return file name -> text: the bodies of requests, and a README with the commands."""
         most = self.engine.most_systems
         if most is not None and len(weights) > most:
             raise OptionError(f"{self.engine.name}: expected at most {most} systems in a request, got {len(weights)}")

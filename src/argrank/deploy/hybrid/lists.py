@@ -18,8 +18,8 @@ Normalise = Callable[[Singles, int], Singles]
 def ranked(scores: Floats, indptr: Integers) -> Iterator[Integers]:
     """Yield, query by query, the rows that a system returned, best first; NaN is not returned.
 
-    Engines put equal scores in the order of their internal document numbers, which nobody knows here, so they are put
-    in a random order that is always the same: never in that of the rows, which may tell the labels.
+    Engines order equal scores by their internal document numbers, which are unknown here, so a fixed random order is
+    used, and not that of the rows, which may depend on the labels.
     """
     chance = np.random.default_rng(0).permutation(len(scores))
     query = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
@@ -39,7 +39,7 @@ def within_window(raw: Floats, indptr: Integers, window: int) -> Floats:
 
 
 def each_list(raw: Floats, indptr: Integers, normalise: Normalise, constant: int, dtype: type) -> Floats:
-    """Return what ``normalise`` makes of every list, given with the best first; 0 for what a list lacks."""
+    """Apply ``normalise`` to every list, given with the best first; 0 for documents that a list lacks."""
     ready = np.zeros(raw.shape)
     for scores, found in zip(raw, ready, strict=True):
         typed = scores.astype(dtype)

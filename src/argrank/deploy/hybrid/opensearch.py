@@ -1,9 +1,9 @@
 """OpenSearch: the search pipelines of its hybrid query.
 
 Arithmetic of the plugin neural-search as of its normalisation and combination classes (commit 00be312, 2025); a
-document that a clause did not return has 0 there, and its weight stays in the divisor of the arithmetic mean (as the
-maintainers say in neural-search #1830), while geometric and harmonic means leave it out. Scores of one shard: with more
-of them every list is longer.
+document that a clause did not return has 0 there, and its weight stays in the divisor of the arithmetic mean (confirmed
+by the maintainers in neural-search #1830), while geometric and harmonic means leave it out. For one shard: with more
+shards every list is longer.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _WAYS = [
         Way(f"{name}-{mean}", since, rule, combine, is_sum=False)
         for mean, combine in _MEANS.items()
         for name, (rule, since) in _NORMALISERS.items()
-        if name != "zscore"  # whose processor takes the arithmetic mean alone
+        if name != "zscore"  # its processor supports only the arithmetic mean
     ),
     Way("rrf", (3, 1), rank_scores, constants=RANK_CONSTANTS),
 ]

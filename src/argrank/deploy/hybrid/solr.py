@@ -1,8 +1,8 @@
 """Solr: function queries over several queries, and the combined query with reciprocal-rank fusion.
 
-Sums are those of the functions ``sum``, ``product``, ``query`` and ``scale`` in float32. ``scale`` looks at all
-documents of the index, and those that the query does not match have 0: it divides by the greatest score. The
-combined query (``ReciprocalRankFusion`` of Solr 9.11 and 10) has a constant and no weights.
+Sums are those of the functions ``sum``, ``product``, ``query`` and ``scale`` in float32. ``scale`` uses all documents
+of the index, and those that the query does not match have 0: it divides by the greatest score. The combined query
+(``ReciprocalRankFusion`` of Solr 9.11 and 10) has a constant and no weights.
 """
 
 from __future__ import annotations

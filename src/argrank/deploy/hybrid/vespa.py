@@ -38,7 +38,7 @@ _WAYS = [
 
 
 def write(fusion: Fusion, weights: Mapping[str, float]) -> dict[str, str]:
-    """Return a rank profile, and how it is used."""
+    """Return a rank profile, and instructions."""
     names = {name: name if _FEATURE.fullmatch(name) else _identifier(name, i) for i, name in enumerate(weights, 1)}
     text = ""
     for name, weight in weights.items():

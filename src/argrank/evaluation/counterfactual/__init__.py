@@ -1,1 +1,1 @@
-"""What rankers would earn, estimated from a click log: values with intervals, comparisons, and which users prefer."""
+"""Counterfactual evaluation from a click log: values of rankers with intervals, comparisons, and preferences."""

@@ -1,4 +1,4 @@
-"""evaluate and compare on a click log: the doors of counterfactual evaluation."""
+"""evaluate and compare on a click log: the entry points of counterfactual evaluation."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PARTS = ("head", "torso", "tail")
 
 
 def refuse_on_log(**given: Any) -> None:
-    """Refuse options that need judgements."""
+    """Raise for options that need judgements."""
     for name, one in given.items():
         if one is not None:
-            raise OptionError(f"{name}: expected judgements beside it, got a click log")
+            raise OptionError(f"{name}: expected judgements, which it needs, got a click log")
 
 
 def evaluate_on_log(
@@ -43,7 +43,7 @@ def evaluate_on_log(
     min_coverage: float = MIN_COVERAGE,
     min_clicks: float = MIN_CLICKS,
 ) -> dict[str, ClickEvaluation]:
-    """Return what each system would earn a session; see ``ar.evaluate``."""
+    """Return the estimated value of each system per session; see ``ar.evaluate``."""
     check_choice("estimator", estimator, get_args(Estimator))
     for name, limit in (("min_coverage", min_coverage), ("min_clicks", min_clicks)):
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit < np.inf:
@@ -104,18 +104,18 @@ def _difference(a: ClickEvaluation, b: ClickEvaluation, measure: str) -> tuple[f
 def _refuse(
     name: str, earning: Earning, valued: Valued, bench: Bench, ranked: Ranked, coverage: float, clicks: float
 ) -> None:
-    """Refuse a value that rests on too little, and name what is missing."""
+    """Raise if a value has too little evidence, and name what is missing."""
     if valued.coverage < coverage:
         lacking = _listed(bench.lacking(ranked, earning))
         raise InputError(
             f"{earning.name} of {name}: expected documents that the log has shown, got a coverage of "
-            f"{valued.coverage:.3f} of the discount, below {coverage:g}; never shown for their query were above all: "
-            f"{lacking}. Log pages that vary more, or ask for the figure all the same: min_coverage=0"
+            f"{valued.coverage:.3f} of the discount, below {coverage:g}; most important of those never shown for "
+            f"their query: {lacking}. Log pages that vary more, or get the figure anyway with min_coverage=0"
         )
     if valued.effective_clicks < clicks:
         raise InputError(
             f"{earning.name} of {name}: expected {clicks:g} effective clicks or more, got "
-            f"{valued.effective_clicks:.1f}; log more sessions, or ask for the figure all the same: min_clicks=0"
+            f"{valued.effective_clicks:.1f}; log more sessions, or get the figure anyway with min_clicks=0"
         )
     if valued.expected_clicks < clicks:
         raise InputError(
@@ -177,22 +177,22 @@ def _notes(bench: Bench, ranked: Ranked) -> list[str]:
     n_sessions = round(float(sessions.sum()))
     notes = [
         f"{counted(n_sessions, 'session', 'sessions')} of {counted(int((sessions > 0).sum()), 'query', 'queries')}; "
-        "rank 1 is seen with 1, so that values are relative to it; documents that were never shown count "
+        "the examination of rank 1 is set to 1, so values are relative to it; documents that were never shown count "
         f"{bench.worth.elsewhere:.3g}"
     ]
     curve = found.curve
     if curve is not None and found.replicates is None and found.others is None:
-        notes.append("the curve of examination is taken as known: its own error is not in the intervals")
+        notes.append("the examination curve is taken as known: intervals do not include its own error")
     if isinstance(curve, Propensities) and curve.offsets is not None:
-        notes.append("with trust only differences between rankers mean something")
+        notes.append("with trust bias only differences between rankers are meaningful")
     if counts.group is not None and found.counts.sessions_of_query is None:
-        notes.append("intervals ignore that clicks of one user depend on each other")
+        notes.append("intervals ignore that clicks of one user are correlated")
     ranks_it = np.bincount(ranked.query, minlength=len(sessions)) > 0
     absent = (sessions > 0) & ~ranks_it
     if absent.any():
         n_absent = counted(int(absent.sum()), "query", "queries")
         share = sessions[absent].sum() / sessions.sum()
-        notes.append(f"{n_absent} of the log ({share:.1%} of the sessions) are not ranked and earn 0")
+        notes.append(f"{n_absent} of the log ({share:.1%} of the sessions) are not ranked and count 0")
     if ranked.n_unknown:
         notes.append(f"{counted(ranked.n_unknown, 'query', 'queries')} of the ranking are not in the log")
     has = np.zeros(found.n_pairs, bool)

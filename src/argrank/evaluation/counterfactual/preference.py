@@ -1,8 +1,9 @@
 """Which of two rankers users prefer: clicks of interleaved lists, session by session.
 
 A session's outcome is the credit of team a less that of team b, as a share of both, in [-1, 1]. Its mean has an
-interval by groups of sessions (users), and a confidence sequence that holds at all times at once, so that one may look
-every day and stop when it leaves 0: the hedged betting sequence of Waudby-Smith and Ramdas (2024) for bounded outcomes.
+interval by groups of sessions (users), and a confidence sequence that is valid at all times at once, so that you may
+look every day and stop when it excludes 0: the hedged betting sequence of Waudby-Smith and Ramdas (2024) for bounded
+outcomes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ GRID = 401  # means in [-1, 1] that the confidence sequence tests
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Preference(Rendered):
-    """What users prefer, from sessions with interleaved lists.
+    """Which team users prefer, from sessions with interleaved lists.
 
     Attributes
     ----------
@@ -41,13 +42,13 @@ class Preference(Rendered):
         The mean over sessions with clicks of the credit of a less that of b, as a share of both, and its 95 % interval
         by groups of users.
     query_low, query_high : float
-        The ends of the interval by groups of queries: what other queries might have shown.
+        The ends of the interval by groups of queries, for variation between queries.
     p_sign, p_paired : float
         The sign test of wins and losses, and the paired t-test of groups of users.
     sequence_low, sequence_high : float
-        The ends of the confidence sequence: right at all times at once with 95 %, however often one has looked.
+        The ends of the confidence sequence: valid at all times at once with 95 %, however often you look.
     sessions_needed : int
-        Sessions with clicks that find the stated difference with a power of 80 % at 5 %.
+        Sessions with clicks needed to detect the stated difference with a power of 80 % at 5 %.
     """
 
     a: str
@@ -75,7 +76,7 @@ class Preference(Rendered):
 
     @property
     def winner(self) -> str | None:
-        """The team that the confidence sequence prefers; None as long as it holds 0."""
+        """The team that the confidence sequence prefers; None while it contains 0."""
         if self.sequence_low > 0:
             return self.a
         return self.b if self.sequence_high < 0 else None
@@ -91,7 +92,7 @@ class Preference(Rendered):
             ("p, sign test and paired test", f"{self.p_sign:.3g}, {self.p_paired:.3g}"),
             (f"sessions with clicks to find {self.stated:g}", f"{self.sessions_needed:,}"),
         ]
-        undecided = "undecided: the interval that holds at all times contains 0"
+        undecided = "undecided: the interval that is valid at all times contains 0"
         told = undecided if self.winner is None else f"users prefer {self.winner}"
         return [table((f"{self.a} against {self.b}", ""), rows)], [told]
 
@@ -100,19 +101,19 @@ class Preference(Rendered):
 def preference(
     log: Clicks, a: str | None = None, b: str | None = None, *, difference: Share = 0.05, level: Share = 0.05
 ) -> Preference:
-    """Say which of two interleaved rankers users prefer.
+    """Test which of two interleaved rankers users prefer.
 
     Parameters
     ----------
     log : Clicks
-        A log with a column ``team``, as ``ar.interleave`` deals it out: clicks are credited to the team of the document
-        (with the click's weight, where the log has one); those of team "both" to nobody.
+        A log with the column ``team`` of ``ar.interleave``: clicks are credited to the team of the document (with the
+        click's weight, if the log has one); those of team "both" to neither.
     a, b : str, optional
         The teams to compare; needed where there are more than two.
     difference : float
-        A difference of credit, for the number of sessions that are needed to find it.
+        A difference of credit, for the number of sessions needed to detect it.
     level : float
-        1 less the coverage of the confidence sequence.
+        1 - the coverage of the confidence sequence.
 
     Examples
     --------
@@ -179,10 +180,10 @@ def _without(outcome: Floats, group: Any) -> Floats:
 def confidence_sequence(outcome: Floats, level: float = 0.05) -> tuple[float, float]:
     """Return the ends of an interval of the mean of outcomes in [-1, 1] that holds at all times with 1 - level.
 
-    For every mean m on a grid, two gamblers bet that the true mean is above and below m, with bets that depend on
-    outcomes before alone: were m the mean, the mean of their capitals would be a martingale, which ever reaches
-    1 / level with a chance of at most level (Ville). Means that it has ruined are out, for good. It takes every session
-    as a draw of its own: where few users have most sessions, look at the interval by users.
+    For every mean m on a grid, two gamblers bet that the true mean is above and below m, with bets that depend only on
+    earlier outcomes: if m were the mean, the mean of their capitals would be a martingale, which ever reaches 1 / level
+    with probability at most level (Ville). Means for which it does are excluded for good. Sessions are taken as
+    independent: if few users have most sessions, use the interval by users.
     """
     x = (outcome + 1.0) / 2.0
     n = np.arange(1, len(x) + 1)

@@ -1,4 +1,4 @@
-"""What a system would show: its documents of the log's queries, each with its pair of the log and its discount."""
+"""A system's rankings of the log's queries: documents with their pair in the log and their discount."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from argrank.errors import InputError, shown
 
 
 class Ranked(NamedTuple):
-    """Documents in the order of queries and scores; ``first`` and ``size`` tell the ranks that equal scores share."""
+    """Documents in the order of queries and scores; ``first`` and ``size`` are the ranks that tied documents share."""
 
     query: Integers  # number in the log
     document: Any  # ids
-    pair: Integers  # number in the log, -1 for what was never shown
+    pair: Integers  # number in the log, -1 if never shown
     first: Integers  # rank from 0 of the first document of the same score
     size: Integers  # documents of that score
     n_unknown: int  # queries of the system that the log does not have
@@ -34,7 +34,7 @@ class Ranked(NamedTuple):
 
 
 def ranked_by(system: Any, features: Any, counts: ClickCounts) -> Ranked:
-    """Return what a system ranks: a run, or with a table of candidates a model or scores of its rows."""
+    """Return a system's rankings: of a run, or with a table of candidates of a model or scores of its rows."""
     if features is None:
         if not is_run(system):
             raise InputError(

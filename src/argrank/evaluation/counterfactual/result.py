@@ -1,4 +1,4 @@
-"""What a ranking would earn: values with intervals, coverage and effective clicks, by head, torso and tail."""
+"""The estimated value of a ranking, with intervals, coverage and effective clicks, by head, torso and tail."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class TrafficSegment(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickEvaluation(Rendered, Framed):
-    """What a ranking would earn a session, estimated from a click log.
+    """The value of a ranking per session, estimated from a click log.
 
     Attributes
     ----------
     means, low, high : dict
         Measure to its value and the ends of its 95 % interval, by groups of sessions.
     coverage : dict
-        Measure to the share of the ranking's discount that falls on documents which the log has shown: of the others
-        nothing is known.
+        Measure to the share of the ranking's discount on documents that the log has shown; nothing is known of the
+        others.
     effective_clicks : dict
-        Measure to the number of equally weighted clicks that the value rests on.
+        Measure to the equivalent number of equally weighted clicks behind the value.
     expected_clicks : dict
         The same with the clicks that are to be expected if documents that were hardly examined attract as others do:
         far below ``effective_clicks`` where a few such documents, without a click so far, decide about the value.
@@ -55,7 +55,7 @@ class ClickEvaluation(Rendered, Framed):
         The same by head, torso and tail: queries by traffic, about a third of the sessions each.
     estimator : str
     notes : tuple of str
-        What should be known of the figures.
+        Remarks about the figures.
     """
 
     means: Mapping[str, float]
@@ -111,7 +111,7 @@ class ClickEvaluation(Rendered, Framed):
 
 
 class ClickEvaluations(dict[str, ClickEvaluation]):
-    """What several rankings would earn, by their names; ``ar.compare`` also tests the differences."""
+    """The values of several rankings by name; ``ar.compare`` also tests the differences."""
 
     @property
     def means(self) -> dict[str, dict[str, float]]:
@@ -128,7 +128,7 @@ class ClickEvaluations(dict[str, ClickEvaluation]):
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """What system a earns a session more than b, on the same sessions, with its 95 % interval and p-value."""
+    """The value of system a minus that of b per session, on the same sessions, with its 95 % interval and p-value."""
 
     measure: str
     a: str

@@ -1,4 +1,4 @@
-"""The value of a ranking from a log: what it earns a session, without each group, and what that rests on."""
+"""The value of a ranking per session from a log, also without each group of sessions, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from argrank.measures.product import Product
 from argrank.measures.structure import Structure, refused_gains
 
 LEVEL = 0.95
-NAMED = 3  # queries and documents that a refusal names
+NAMED = 3  # queries and documents named in the error
 CLICKS = "clicks"
 
 
 @dataclass(frozen=True, eq=False)
 class Earning:
-    """A measure on a log: discounts of ranks, what clicks at a rank are owed to it alone, and a name."""
+    """A measure on a log: discounts of ranks, the expected clicks due to each rank alone, and a name."""
 
     name: str
     structure: Structure
@@ -38,13 +38,13 @@ class Earning:
     n_seen: int = 0  # ranks whose discount is the curve of examination: k of clicks@k
 
     def constant(self, n_shown: Floats) -> Floats:
-        """Return what lists of some lengths get whatever they show."""
+        """Return the part of the value that depends only on the lengths of lists."""
         sums = np.concatenate(([0.0], np.cumsum(self.owed)))
         return sums[np.minimum(n_shown, len(self.owed)).astype(np.int64)]
 
 
 def earnings(measures: Any, curve: Any, rules: Convention) -> list[Earning]:
-    """Return asked measures, each one that adds up gains with a constant divisor, or clicks@k; others are refused."""
+    """Return asked measures, each one that adds up gains with a constant divisor, or clicks@k; others are an error."""
     asked = spelled_out(measures if isinstance(measures, list | tuple) else [measures])
     if not asked:
         raise OptionError("measures: expected at least one measure, got none")
@@ -62,7 +62,7 @@ def _earning(asked: Any, curve: Any, rules: Convention) -> Earning:
 
 
 def _expected_clicks(name: str, curve: Any, rules: Convention) -> Earning:
-    """Return the clicks that a session is expected to have, the discount of a rank being how much it is seen."""
+    """Return the clicks that a session is expected to have, with the examination of a rank as its discount."""
     if not isinstance(curve, Propensities):
         raise OptionError(f"{name}: expected one curve of examination (propensities=), got {shown(curve)}")
     _, at, number = name.partition("@")
@@ -72,7 +72,7 @@ def _expected_clicks(name: str, curve: Any, rules: Convention) -> Earning:
     known = curve.values[:k]
     if np.isnan(known).any():
         rank = int(np.argmax(np.isnan(known))) + 1
-        raise InputError(f"{name}: expected a curve that knows rank {rank}, got one without it")
+        raise InputError(f"{name}: expected a curve with rank {rank}, got one without it")
     structure = Product(a=np.minimum.accumulate(known), b="linear").structure(rules)
     owed = np.zeros(k) if curve.offsets is None else curve.offsets[:k]
     return Earning(name, _with_discounts(structure, known), owed, k)
@@ -97,7 +97,7 @@ class Valued:
     value: float
     by_query: Floats  # of every query of the log
     without: tuple[Floats, ...]  # the value without each group; also without each group of the curve's own log
-    coverage: float  # share of the discount that falls on documents that were shown
+    coverage: float  # share of the discount on documents that were shown
     effective_clicks: float
     expected_clicks: float  # the same, if documents that were hardly examined attract as others do
     logged: float  # of the pages that the log has
@@ -114,7 +114,7 @@ class Valued:
 def half_width(*without: Floats, excess: float = 0.0) -> float:
     """Return half the width of a 95 % interval, from the values without each group; NaN for fewer than two groups.
 
-    Values without the groups of several logs that do not depend on each other are given apart: their variances add up.
+    For several independent logs, values without their groups are given separately: the variances add up.
     """
     n = len(without[0])
     if n < 2:
@@ -135,7 +135,7 @@ def _effective(n_clicks: Floats, each: Floats) -> float:
 
 
 class Bench:
-    """A log made ready: what its pairs are worth, from all sessions and without each group."""
+    """A prepared log: the values of its pairs, from all sessions and without each group."""
 
     def __init__(self, found: Evidence, estimator: Estimator) -> None:
         self.evidence = found
@@ -162,7 +162,7 @@ class Bench:
             return np.asarray(np.bincount(ranked.query, a * gains, n_queries) + constant, np.float64)
 
         def by_curve(worth: Worth, curve: Floats | None) -> Floats:
-            """Return the values where the discount of clicks@k is another curve."""
+            """Return the values with another curve as the discount of clicks@k."""
             if curve is None or not earning.n_seen:
                 return by_query(worth, a)
             return by_query(worth, ranked.discounts(_of_ranks(curve[: earning.n_seen])))
@@ -210,7 +210,7 @@ class Bench:
         return np.bincount(query, counts.impressions * terms, len(self.worth.sessions)).astype(np.float64)
 
     def lacking(self, ranked: Ranked, earning: Earning) -> list[tuple[str, str]]:
-        """Return the queries and documents whose discount falls most on what was never shown."""
+        """Return the never shown documents with the largest discounts, and their queries."""
         a = ranked.discounts(earning.structure.discounts)
         return self._named(ranked, np.where(~self.has_shown(ranked), self.worth.sessions[ranked.query] * a, 0.0))
 

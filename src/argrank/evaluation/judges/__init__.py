@@ -1,1 +1,1 @@
-"""Auditing judgements: how far judges agree, and measures by cheap judgements that trusted ones correct."""
+"""Auditing judgements: agreement of judges, and measures by cheap judgements corrected with trusted ones."""

@@ -1,4 +1,4 @@
-"""agreement: how far judges agree, beyond chance, by grade, by segment and by query."""
+"""agreement: how well judges agree, beyond chance, by grade, by segment and by query."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def agreement(
     by: Mapping[Any, Any] | None = None,
     level: Annotated[float, Above(0), Below(1)] = LEVEL,
 ) -> Agreement:
-    """Compare the judgements of two or more judges: people, a model, grades made of clicks.
+    """Compare the judgements of two or more judges: people, a model, grades made from clicks.
 
     Parameters
     ----------
@@ -40,18 +40,18 @@ def agreement(
     names : sequence of str, optional
         Of the judges; by default the names of their files, else a, b, ….
     weights : {"quadratic", "linear"}
-        How ``weighted_kappa`` counts a disagreement of grades: by its square, or as it is.
+        How ``weighted_kappa`` weights a difference of grades: squared or linearly.
     metric : {"ordinal", "nominal", "interval"}
         Of ``alpha``; ``alphas`` has all three.
     by : mapping from query id, optional
         Segments of queries: ``segments`` of the result has the coefficients on each of them.
     level : float
-        The intervals cover 1 - level. They come from leaving out queries in turn, because the documents of a query
-        are judged with the same idea of the query in mind and are not independent.
+        The intervals cover 1 - level. They come from leaving out queries in turn, because judgements of the documents
+        of one query are not independent.
 
-    Kappa compares two judges on the documents that both judged; of more than two judges it is the mean over all pairs.
-    Alpha takes any number of judges, and every document that at least two of them judged. Both are 1 for full
-    agreement and 0 for what chance gives. Grades below 0, TREC's mark of documents without a judgement, are left out.
+    Kappa compares two judges on the documents that both judged; for more than two judges it is the mean over all pairs.
+    Alpha takes any number of judges, and every document that at least two of them judged. Both are 1 for full agreement
+    and 0 for agreement by chance. Grades below 0, TREC's mark of documents without a judgement, are left out.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _of_grade(coefficient: Callable[[Floats], Floats], place: int) -> Callable[[
 
 
 def _queries(judged: Judged, weights: str) -> tuple[QueryAgreement, ...]:
-    """Return the queries by how much of all disagreement they hold, the most first."""
+    """Return the queries by their share of all disagreement, the largest first."""
     n, power = len(judged.query_ids), coefficients.WEIGHTS_POWER[weights]
     equal, cost, compared = np.zeros(n), np.zeros(n), np.zeros(n)
     for a, b in itertools.combinations(range(len(judged.names)), 2):

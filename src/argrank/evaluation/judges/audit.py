@@ -1,4 +1,4 @@
-"""Agreement: what ``ar.agreement`` found, as numbers and as tables."""
+"""Agreement: the result of ``ar.agreement``, as numbers and as tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from argrank._types import Floats, Integers
 from argrank.evaluation.judges.coefficients import Estimate
 
 MOST_SHOWN = 10  # queries, and grades of a table of counts
-DOMINANT = 0.8  # share of one grade beyond which chance alone agrees often
+DOMINANT = 0.8  # share of one grade above which agreement by chance is frequent
 
 TITLES = {
     "raw": "raw agreement",
@@ -42,10 +42,10 @@ class PairAgreement(NamedTuple):
 
 
 class GradeAgreement(NamedTuple):
-    """One grade: its share of all judgements, and how a second judge follows the first.
+    """One grade: its share of all judgements, and how often a second judge agrees.
 
-    ``agreement`` is how likely another judge gives this grade where one gave it, ``alpha`` that of this grade against
-    all others.
+    ``agreement`` is the probability that another judge gives this grade if one gave it, ``alpha`` is of this grade
+    against all others.
     """
 
     grade: float
@@ -74,7 +74,7 @@ class SegmentAgreement(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Rendered, Framed):
-    """How far judges agree; made by ``ar.agreement``.
+    """How well judges agree; the result of ``ar.agreement``.
 
     Attributes
     ----------
@@ -88,17 +88,17 @@ class Agreement(Rendered, Framed):
     estimates : dict of Estimate
         Each coefficient as (value, low, high); ``kappa``, ``weighted_kappa``, ``alpha`` and ``raw`` are the values.
     table : array of shape (n_grades, n_grades)
-        How often the first judge gave the grade of the row and the second that of the column, added up over all pairs
-        of judges where there are more.
+        How often the first judge gave the grade of the row and the second that of the column, summed over all pairs of
+        judges.
     pairs : tuple of PairAgreement
     prevalence : dict
         For each judge the shares of the grades.
     by_grade : tuple of GradeAgreement
     queries : tuple of QueryAgreement
-        Queries by their share of all disagreement, the most first.
+        Queries by their share of all disagreement, the largest first.
     segments : tuple of SegmentAgreement
     weights, metric, level
-        Which weighted kappa, which alpha, and what the intervals leave out.
+        Kind of weighted kappa, kind of alpha, and 1 - coverage of the intervals.
     alone, pooled : int
         Documents that only one judge judged, and judgements below 0; both are left out.
     """
@@ -127,17 +127,17 @@ class Agreement(Rendered, Framed):
 
     @property
     def kappa(self) -> float:
-        """Cohen's kappa; of more than two judges the mean over all pairs."""
+        """Cohen's kappa; for more than two judges the mean over all pairs."""
         return self.estimates["kappa"].value
 
     @property
     def weighted_kappa(self) -> float:
-        """Cohen's weighted kappa, by the ``weights`` asked for."""
+        """Cohen's weighted kappa, by ``weights``."""
         return self.estimates["weighted_kappa"].value
 
     @property
     def alpha(self) -> float:
-        """Krippendorff's alpha, by the ``metric`` asked for."""
+        """Krippendorff's alpha, by ``metric``."""
         return self.alphas[self.metric]
 
     @property
@@ -157,16 +157,16 @@ class Agreement(Rendered, Framed):
 
     @checked
     def judge_again(self, n: CountFromZero = MOST_SHOWN) -> list[Any]:
-        """Return the ids of the queries that hold most of the disagreement, where a second look is worth most.
+        """Return the ids of the queries with most of the disagreement, where judging again is most useful.
 
-        They are not a random sample: evaluating on these alone, or giving them to ``ar.evaluate(trusted=…)``, misleads.
+        They are not a random sample: do not evaluate on these alone, or give them to ``ar.evaluate(trusted=…)``.
         """
         return [one.qid for one in self.queries[:n] if one.share > 0]
 
     # ---- renderings -------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data; what is not a number becomes None."""
+        """Return everything as plain data; NaN becomes None."""
         found = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
         found |= {"pairs": [_plain(one) for one in self.pairs], "by_grade": [_plain(one) for one in self.by_grade],
                   "segments": [_plain(one) for one in self.segments], "estimates": _plain_estimates(self.estimates),
@@ -262,7 +262,7 @@ class Agreement(Rendered, Framed):
 
     @property
     def notes(self) -> list[str]:
-        """What was compared, and what should be known about it."""
+        """What was compared, and remarks about it."""
         documents = counted(self.n_documents, "document", "documents")
         notes = [
             f"{documents} of {counted(len(self.query_ids), 'query', 'queries')} judged by "
@@ -281,9 +281,7 @@ class Agreement(Rendered, Framed):
         if np.isnan(self.kappa):
             notes.append("All judgements are the same grade: kappa and alpha, which compare with chance, do not exist.")
         elif self.raw == 1:
-            notes.append(
-                "There is no disagreement: how far that would hold, these queries cannot tell, so no interval."
-            )
+            notes.append("There is no disagreement, so no interval can be computed.")
         for one in self.pairs:
             if abs(one.gap) >= 0.05:
                 more, less = (one.a, one.b) if one.gap > 0 else (one.b, one.a)

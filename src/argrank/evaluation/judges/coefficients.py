@@ -3,8 +3,8 @@
 ``counts[a, b]`` is how many documents the first judge gave grade a and the second grade b. ``coincidences`` is
 Krippendorff's table of any number of judges: every ordered pair of judgements of one document adds 1 / (judgements of
 this document - 1), so that a document counts as often as it was judged. Both kinds add up over queries, which is why
-leaving out a query is a subtraction. A coefficient is NaN where chance alone gives full agreement, as when all grades
-are the same, and where nothing was compared.
+leaving out a query is a subtraction. A coefficient is NaN if chance alone gives full agreement, for instance if all
+grades are equal, and if nothing was compared.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def kappa(counts: Floats, grades: Floats, weights: str | None = None) -> Floats:
     """Return Cohen's kappa (1960), with ``weights`` his weighted kappa (1968).
 
     One minus the observed disagreement over that expected by chance, where a disagreement of grades a and b counts 1,
-    |a - b| ("linear") or (a - b)² ("quadratic"), and chance keeps how often each judge gives each grade. Distances are
-    those of the grades' values, so that a grade that nobody used changes nothing.
+    |a - b| ("linear") or (a - b)² ("quadratic"), and chance keeps the frequencies of each judge's grades. Distances are
+    those of the grades' values, so that unused grades change nothing.
     """
     distance = np.abs(grades[:, None] - grades[None, :])
     cost = (distance > 0).astype(np.float64) if weights is None else distance ** WEIGHTS_POWER[weights]
@@ -46,7 +46,7 @@ def alpha(coincidences: Floats, grades: Floats, metric: str) -> Floats:
     """Return Krippendorff's alpha: 1 - (n - 1) Σ o(c, k) δ(c, k) / Σ n(c) n(k) δ(c, k).
 
     δ is 0 or 1 ("nominal"), the squared difference of the grades ("interval"), or that of their mid-ranks among all
-    judgements ("ordinal"), which is Krippendorff's ordinal metric written shorter.
+    judgements ("ordinal"), which equals Krippendorff's ordinal metric.
     """
     each = coincidences.sum(axis=-1)
     n = each.sum(axis=-1)
@@ -55,7 +55,7 @@ def alpha(coincidences: Floats, grades: Floats, metric: str) -> Floats:
         expected = n**2 - (each**2).sum(axis=-1)
     else:
         at = np.broadcast_to(grades, each.shape) if metric == "interval" else np.cumsum(each, axis=-1) - each / 2
-        at = at - _ratio((each * at).sum(axis=-1), n)[..., None]  # centred, for the digits
+        at = at - _ratio((each * at).sum(axis=-1), n)[..., None]  # centred, for precision
         squares = (each * at**2).sum(axis=-1)
         observed = 2 * (squares - np.einsum("...a,...ab,...b->...", at, coincidences, at))
         expected = 2 * n * squares
@@ -63,7 +63,7 @@ def alpha(coincidences: Floats, grades: Floats, metric: str) -> Floats:
 
 
 def grade_agreement(coincidences: Floats) -> Floats:
-    """Return for every grade how likely a second judge gives it where a first one did: specific agreement."""
+    """Return for every grade the probability that a second judge gives it if the first one did: specific agreement."""
     return _ratio(np.diagonal(coincidences, axis1=-2, axis2=-1), coincidences.sum(axis=-1))
 
 
@@ -84,7 +84,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
     return found
 
 
-MOST_GROUPS = 1_000  # of queries that are left out together; with fewer queries each is its own
+MOST_GROUPS = 1_000  # groups of queries that are left out together; with fewer queries, each is its own group
 
 
 class Estimate(NamedTuple):
@@ -98,10 +98,9 @@ class Estimate(NamedTuple):
 def estimate(coefficient: Callable[[Floats], Floats], tables: Floats, level: float = LEVEL) -> Estimate:
     """Return a coefficient of the sum of ``tables``, one for each query or group of queries, with its interval.
 
-    A jackknife: the coefficient without each query in turn says how far it moves, on the scale of log(1 - value), on
-    which intervals keep below 1 and cover best (the guide has the simulations), with Student's t. Where one query holds
-    all disagreement, some of these logarithms do not exist, and the plain scale is taken. NaN below two queries, and
-    where there is no disagreement at all: how far that would hold, these queries cannot tell.
+    A jackknife over queries on the scale of log(1 - value), on which intervals stay below 1 and cover best (the guide
+    has the simulations), with Student's t. If one query has all disagreement, some of these logarithms do not exist,
+    and the plain scale is used. NaN for fewer than two queries, and if there is no disagreement at all.
     """
     total, n = tables.sum(axis=0), len(tables)
     value = float(coefficient(total))

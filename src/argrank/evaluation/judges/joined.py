@@ -1,4 +1,4 @@
-"""Judgements of several judges joined: every document that somebody judged, and the grade that each judge gave it."""
+"""Join the judgements of several judges: every judged document, and the grade that each judge gave it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from argrank.data.io.trec.forms import as_qrels, is_run, run_name
 from argrank.errors import InputError, shown
 from argrank.evaluation.judges.coefficients import MOST_GROUPS
 
-MOST_GRADES = 101  # 0 to 100; beyond it, values are hardly grades
+MOST_GRADES = 101  # 0 to 100; more values are hardly grades
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,11 @@ class Judged:
     grades : array of shape (n_grades,)
         The values that occur, ascending.
     given : array of shape (n_documents, n_judges)
-        Number of the grade that a judge gave, -1 where there is none.
+        Index of the grade that a judge gave, -1 if none.
     query, query_ids : arrays of shape (n_documents,) and (n_queries,)
         The number of each document's query, and the ids of the queries, in the order in which they come.
     alone : int
-        Documents that one judge alone judged; they are left out.
+        Documents that only one judge judged; they are left out.
     pooled : int
         Judgements below 0, TREC's mark of documents that were not judged; they are left out.
     """
@@ -52,7 +52,7 @@ class Judged:
 
     @property
     def groups(self) -> Integers:
-        """The group of each document that is left out as a whole: its query or, of very many queries, some of them."""
+        """The group of each document in the jackknife: its query or, with very many queries, several of them."""
         return self.query % min(len(self.query_ids), MOST_GROUPS)
 
     def of(self, queries: NDArray[np.bool_]) -> Judged:
@@ -85,7 +85,7 @@ class Judged:
 
 
 def join_judges(given: Sequence[Any], names: Sequence[str] | None) -> Judged:
-    """Join judgements in any form of ``ar.evaluate``; documents match where the ids have the same text."""
+    """Join judgements in any form of ``ar.evaluate``; documents match if their ids have the same text."""
     judges = _named(given, names)
     known: dict[tuple[str, str], int] = {}
     queries: dict[str, int] = {}

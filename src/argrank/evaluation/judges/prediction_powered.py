@@ -6,13 +6,13 @@ trusted ones T:
 
     estimate = mean_T(y) + lambda * (mean_All(f) - mean_T(f))
 
-Whatever lambda and however wrong f, its expected value is that of y, because T is a random sample. The variance is
-that of y - lambda f over T, as far as T is a sample of All, and that of y over All, as far as All is a sample of the
-queries to come. The lambda with the least variance is the slope of y on f, kept between 0 and 1.
+For any lambda and any f, its expected value is that of y, because T is a random sample. The variance has two parts:
+that of y - lambda f from sampling T from All, and that of y from sampling All from future queries. The lambda with the
+least variance is the slope of y on f, kept between 0 and 1.
 
 All means are over queries where the measure is defined, weighted where queries have weights, and by 1 / probability
-where queries were drawn with unequal probabilities (Hájek's form), so that they are ratios: the same formulas with
-y - estimate in the place of y, divided by the mean of the weights.
+where queries were drawn with unequal probabilities (Hájek's form), so that they are ratios: the same formulas with y -
+estimate instead of y, divided by the mean of the weights.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from argrank._types import Floats, Integers
 from argrank.evaluation.intervals import mean_interval, score_ends
 from argrank.evaluation.significance import ENOUGH, IMAGINED
 
-LEAST = 3  # trusted queries; with fewer there is no slope and no variance around it
+LEAST = 3  # fewest trusted queries for a slope and its variance
 
 
 class Powered(NamedTuple):
     """A prediction-powered mean.
 
     ``tuning`` is lambda, ``alone`` the mean over trusted queries alone, ``cheap`` that over all cheap judgements,
-    ``worth`` the number of trusted queries that would do as well without cheap judgements; NaN where nothing is known.
+    ``worth`` the number of trusted queries that would be as precise without cheap judgements; NaN if unknown.
     """
 
     mean: float
@@ -46,7 +46,7 @@ class Powered(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What a mean over queries is made of: value times weight, and weight; both 0 where the measure is undefined."""
+    """The terms of a mean over queries: value times weight, and weight; both 0 if the measure is undefined."""
 
     top: Floats
     weight: Floats
@@ -58,7 +58,7 @@ class Sums(NamedTuple):
         return cls(np.where(known, values, 0.0) * weight * known, weight * known)
 
     def around(self, mean: float) -> Floats:
-        """Return what each query adds to the difference between the mean and another value."""
+        """Return each query's contribution to the difference between the mean and another value."""
         return self.top - mean * self.weight
 
 
@@ -84,10 +84,10 @@ def powered_mean(
     bounds : tuple
         Between which the measure lies.
 
-    The slope is estimated from the same queries as the rest, which makes residuals too small: they are divided by
-    n - 2, as in a regression, and Student's t has n - 2 degrees of freedom. For bounded measures the interval is
-    Wilson's with two imagined queries of the greatest variance, as for plain means, beside as many as the slope rests
-    on: a few trusted queries on which both judgements agree do not show that they always do.
+    The slope is estimated from the same queries, which makes residuals too small: they are divided by n - 2, as in a
+    regression, and Student's t has n - 2 degrees of freedom. For bounded measures the interval is Wilson's with two
+    imagined queries of the greatest variance, as for plain means, in addition to the effective number behind the slope:
+    a few trusted queries on which both judgements agree do not show that they always do.
     """
     n_queries, n = len(cheap), len(trusted)
     every, predicted = Sums.of(cheap, weight), Sums.of(cheap[where], weight[where])
@@ -105,7 +105,7 @@ def powered_mean(
     both = share * seen.weight
     count = float(both.sum() ** 2 / (both**2).sum())  # of equally weighted trusted queries (Kish)
     spread = seen.around(mean) / below
-    if count < LEAST or not spread.any():  # too few for a slope, or all the same: as without cheap judgements
+    if count < LEAST or not spread.any():  # too few for a slope, or all equal: ignore cheap judgements
         low, high = mean_interval(trusted, bounds, weight=share * weight[where], level=level)
         return Powered(alone, low, high, 0.0, alone, float(over_all), count)
     left = spread - slope * predicted.around(mean) / below
@@ -120,7 +120,7 @@ def powered_mean(
 
 
 def _slope(predicted: Floats, seen: Floats, share: Floats) -> tuple[float, float]:
-    """Return lambda, and how many queries it rests on: few, where few are far from the mean."""
+    """Return lambda, and the effective number of queries behind it, which is small if few are far from the mean."""
     centred = predicted - share @ predicted
     squares = share * centred**2
     if not squares.any():

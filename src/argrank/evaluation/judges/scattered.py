@@ -1,12 +1,12 @@
-"""evaluate(…, trusted=…) with documents that were drawn one by one, each with a known chance.
+"""evaluate(…, trusted=…) with documents that were sampled individually with known probabilities.
 
-A measure that adds up over documents, gain times discount, can be estimated without all grades of a query: each trusted
-document stands for 1 / chance documents (Horvitz and Thompson 1952). With a the sum over trusted documents of discount
-times trusted gain / chance, b the same of cheap gains, and f the measure by cheap judgements,
+A measure that is a sum of gain times discount over documents can be estimated without all grades of a query: each
+trusted document represents 1 / chance documents (Horvitz and Thompson 1952). With a the sum over trusted documents of
+discount times trusted gain / chance, b the same of cheap gains, and f the measure by cheap judgements,
 
     a - lambda (b - f)
 
-has for every query the expected value of the measure by trusted judgements, whatever lambda and the cheap ones are.
+has for every query the expected value of the measure by trusted judgements, for any lambda and any cheap judgements.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from argrank.measures.structure import Structure
 
 
 class ScatteredSample:
-    """Trusted documents among those judged cheaply, with their chances; made for one set of judgements."""
+    """Trusted documents among those judged cheaply, with their chances; for one set of judgements."""
 
     def __init__(self, cheap: Qrels, trusted: Qrels, probability: Mapping[Any, Any]) -> None:
         self.cheap = cheap

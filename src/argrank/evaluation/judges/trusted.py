@@ -26,16 +26,16 @@ from argrank.evaluation.systems import is_run_for, judged_source, lists_of, stor
 from argrank.measures.conventions import Convention
 from argrank.measures.measure import Measure
 
-DOUBT = 0.001  # p below which trusted queries are not taken for a random sample
+DOUBT = 0.001  # p below which trusted queries are not accepted as a random sample
 Probability = Mapping[Any, Any] | float | None
 
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """What trusted judgements say of a sample of the queries.
+    """Values by trusted judgements of a sample of the queries.
 
-    ``where`` are the places of trusted queries among all, ``probability`` the chance that each had of being drawn (None
-    where all had the same), ``values`` each measure by trusted judgements, ``powered`` what follows for the means.
+    ``where`` are the indices of trusted queries among all, ``probability`` their sampling probabilities (None if
+    equal), ``values`` each measure by trusted judgements, ``powered`` the corrected means.
     """
 
     where: Integers
@@ -71,7 +71,7 @@ def evaluate_trusted(
     by: Any = None,
     n_jobs: int | None = None,
 ) -> dict[str, Evaluation]:
-    """Return what ``evaluate`` finds by cheap judgements, its means corrected by the trusted ones."""
+    """Return the result of ``evaluate`` by cheap judgements, with means corrected by the trusted ones."""
     if isinstance(data, Elsewhere):
         raise InputError(f"trusted: expected data on one machine for it, got {type(data).__name__}")
     sums = next((name for name, measure in asked if measure.adds_up), None)
@@ -91,7 +91,7 @@ def evaluate_trusted(
         from argrank.evaluation.judges.scattered import ScatteredSample
 
         if by is not None:
-            raise OptionError("by: expected no segments beside chances of single documents")
+            raise OptionError("by: expected no segments with probabilities of single documents")
         scattered = ScatteredSample(judged, better, probability)
         return {name: scattered.corrected(one, runs[name], asked, rules) for name, one in found.items()}
     sample = _Sample(judged, better, probability)
@@ -102,7 +102,7 @@ def evaluate_trusted(
 
 
 class _Sample:
-    """The trusted queries among all, with what makes them one: complete judgements and known chances."""
+    """The trusted queries, checked to be a sample of all: complete judgements and known probabilities."""
 
     def __init__(self, cheap: Qrels, trusted: Qrels, probability: Probability) -> None:
         all_queries, documents = _by_query(cheap)
@@ -163,7 +163,7 @@ class _Sample:
         return found.with_means(powered, self._notes(powered))
 
     def _check_random(self, found: Evaluation, where: Integers) -> None:
-        """Refuse trusted queries that differ from the others more than a random sample would."""
+        """Raise if trusted queries differ from the others more than a random sample would."""
         drawn = np.zeros(found.n_queries, bool)
         drawn[where] = True
         facts = {f"{name} by cheap judgements": column for name, column in found.values.items()}
@@ -174,14 +174,15 @@ class _Sample:
             if _differs(own, others) * len(facts) < DOUBT:
                 raise InputError(
                     f"trusted: expected a random sample of the queries, got one whose mean {what} is "
-                    f"{own.mean():.4g}, of the other queries {others.mean():.4g}, which chance hardly makes; queries "
-                    "that were picked (by disagreement, say) need probability={qid: chance of being picked}; if they "
-                    f"were drawn at random all the same, say probability={len(where) / found.n_queries:.3g}"
+                    f"{own.mean():.4g}, of the other queries {others.mean():.4g}, which is unlikely by chance; "
+                    "queries that were picked (for instance by disagreement) need "
+                    "probability={qid: chance of being picked}; if they were drawn at random nevertheless, give "
+                    f"probability={len(where) / found.n_queries:.3g}"
                 )
 
     def _notes(self, powered: Mapping[str, Powered]) -> list[str]:
         queries = counted(len(self.names), "trusted query", "trusted queries")
-        drawn = "by the probabilities given" if self.told else "at random, which is yours to know"
+        drawn = "by the probabilities given" if self.told else "at random, as assumed"
         notes = [f"means by cheap judgements of {len(self.known):,} queries, corrected by {queries}, drawn {drawn}"]
         for name, one in powered.items():
             saved = round(one.worth - len(self.names)) if one.worth == one.worth else 0
@@ -220,7 +221,7 @@ def _by_query(qrels: Qrels) -> tuple[dict[str, None], dict[str, set[str]]]:
 
 
 def _facts(cheap: Qrels, queries: list[str]) -> dict[str, Floats]:
-    """Return what is known of every query before it is trusted: how many documents are judged, and how."""
+    """Return facts about every query from cheap judgements: how many documents are judged, and their labels."""
     number = {qid: place for place, qid in enumerate(queries)}
     query = np.array([number[qid] for qid in words(cheap.qid, "qid")])
     sizes = np.bincount(query, minlength=len(queries)).astype(np.float64)

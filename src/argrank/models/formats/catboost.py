@@ -1,4 +1,4 @@
-"""CatBoost's JSON: oblivious trees, in which all splits of a level are the same, and trees that grow freely."""
+"""CatBoost's JSON: oblivious trees, in which all splits of a level are the same, and ordinary trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEEPEST_OBLIVIOUS = 16
 
 
 class Booster(NamedTuple):
-    """Trees with ``x > cut`` to the right in float32, and the names of the features where the file has them."""
+    """Trees with ``x > cut`` to the right in float32, and the names of the features, if the file has them."""
 
     forest: Forest
     names: tuple[str, ...] | None
@@ -24,7 +24,7 @@ class Booster(NamedTuple):
 
 
 def parse(content: bytes) -> Booster:
-    """Read a file of ``save_model(format="json")``; categories, texts and several outputs are refused."""
+    """Read a file of ``save_model(format="json")``; categories, texts and several outputs are not supported."""
     try:
         document = parse_json(content, "model")
     except (ValueError, RecursionError) as error:
@@ -38,7 +38,7 @@ def parse(content: bytes) -> Booster:
     if not isinstance(floats, list) or not floats:
         raise ModelError("features_info: expected float_features")
     if info.get("categorical_features") or info.get("text_features") or info.get("embedding_features"):
-        raise ModelError("expected features that are numbers alone, got categories, texts or embeddings")
+        raise ModelError("expected only numeric features, got categories, texts or embeddings")
     places, nan_left, names = _features(floats)
     scale, bias = _scale_and_bias(document.get("scale_and_bias"))
     builder = Builder()
@@ -89,7 +89,7 @@ def _scale_and_bias(given: Any) -> tuple[float, float]:
 
 
 def _oblivious(builder: Builder, tree: Any, scale: float, places: list[int], nan_left: list[bool]) -> int:
-    """Add a tree: bit i of a leaf's number tells whether the value of split i is above its border."""
+    """Add a tree: bit i of a leaf's number is 1 if the value of split i is above its border."""
     splits = tree.get("splits") if isinstance(tree, dict) else None
     values = tree.get("leaf_values") if isinstance(tree, dict) else None
     splits = [] if splits is None else splits

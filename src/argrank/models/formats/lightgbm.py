@@ -1,7 +1,7 @@
 """LightGBM's text form of a model: read into plain trees, and written so that LightGBM loads it.
 
-Only the lines that decide a prediction are read. A tree's node splits by category where bit 0 of ``decision_type`` is
-set; bit 1 is the default way, bits 2 and 3 the missing type. Categories are bit sets of 32-bit words.
+Only the lines needed for predictions are read. A node splits by category if bit 0 of ``decision_type`` is set; bit 1 is
+the default way, bits 2 and 3 the missing type. Categories are bit sets of 32-bit words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT = 1, 2, 2
 
 
 class TextModel(NamedTuple):
-    """What a text holds: trees in order, tree i belonging to output i modulo ``n_outputs``."""
+    """A parsed text: trees in order, tree i belonging to output i modulo ``n_outputs``."""
 
     trees: list[Tree]
     n_outputs: int
@@ -28,7 +28,7 @@ class TextModel(NamedTuple):
 
 
 def read(text: str) -> TextModel:
-    """Read a model; linear trees and averaged forests, which predict differently, are refused."""
+    """Read a model; linear trees and averaged forests, which predict differently, are not supported."""
     head, *parts = text.split("\nTree=")
     header = _fields(head)
     if not head.startswith("tree") or "feature_names" not in header:
@@ -83,7 +83,7 @@ def read_tree(text: str) -> Tree:
 def write(
     trees: Sequence[Tree], n_features: int, feature_names: Sequence[str] | None, n_outputs: int, objective: str
 ) -> str:
-    """Write a model that ``lightgbm.Booster(model_str=…)`` loads. Names lose their white space, as LightGBM asks."""
+    """Write a model that ``lightgbm.Booster(model_str=…)`` loads. Names lose their white space."""
     names = [f"Column_{i}" for i in range(n_features)] if feature_names is None else list(feature_names)
     names = ["_".join(name.split()) or f"Column_{i}" for i, name in enumerate(names)]
     bodies = [f"Tree={number}\n{_write_tree(tree)}\n\n" for number, tree in enumerate(trees)]
@@ -139,7 +139,7 @@ def _write_tree(tree: Tree) -> str:
 
 
 def _inner(tree: Tree) -> tuple[Integers, Floats]:
-    """Return documents and mean value of every inner node, which LightGBM explains predictions with."""
+    """Return documents and mean value of every inner node, which LightGBM uses to explain predictions."""
     counts, sums = np.zeros(len(tree.left), np.int64), np.zeros(len(tree.left))
     for node in range(len(tree.left) - 1, -1, -1):  # children have greater numbers
         for child in (int(tree.left[node]), int(tree.right[node])):
@@ -149,7 +149,7 @@ def _inner(tree: Tree) -> tuple[Integers, Floats]:
 
 
 def _ranges(trees: Sequence[Tree], n_features: int) -> list[str]:
-    """Return a range for each feature: LightGBM treats one that says "none" as a feature that was never used."""
+    """Return a range for each feature: LightGBM treats "none" as a feature that was never used."""
     used = np.zeros(n_features, bool)
     for tree in trees:
         used[tree.feature] = True

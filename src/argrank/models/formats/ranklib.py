@@ -7,8 +7,8 @@
     …
     1:0.11 2:0.42 3:0.47
 
-The first line says which ranker it was; lines that begin with ``##`` are its settings; the rest are pairs of feature
-number (from 1) and weight. Linear Regression has a constant as number 0, which moves no document and is left out.
+The first line names the ranker; lines that begin with ``##`` are its settings; the rest are pairs of feature number
+(from 1) and weight. Linear Regression has a constant as number 0, which changes no ranking and is left out.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PAIR = re.compile(r"([0-9]+):(\S+)")
 
 
 def read_ranklib(path: str | os.PathLike[str], n_features: int | None = None) -> LinearModel:
-    """Read a linear model that RankLib saved; features that it does not mention weigh 0.
+    """Read a linear model that RankLib saved; features that do not occur have weight 0.
 
     AdaRank may list a feature several times, once for each round that chose it: the weights add up.
     """

@@ -13,11 +13,11 @@ from argrank.errors import ModelError
 NUMBERS = {b"i": ">i1", b"U": ">u1", b"I": ">i2", b"l": ">i4", b"L": ">i8", b"d": ">f4", b"D": ">f8"}
 PLAIN = {b"Z": None, b"T": True, b"F": False}
 DEEPEST = 100
-COSTS = {b"[": 96, b"{": 240, b"S": 60}  # bytes that Python needs for each, beside 10 for a byte of the file
+COSTS = {b"[": 96, b"{": 240, b"S": 60}  # bytes that Python needs for each, in addition to 10 per byte of the file
 
 
 def loads(content: bytes) -> Any:
-    """Return the value of a document; a damaged one is refused, and so is one that would not fit into memory."""
+    """Return the value of a document; raise if it is damaged or would not fit into memory."""
     n_values = sum(cost * content.count(mark) for mark, cost in COSTS.items())
     check_memory("model", 10.0 * len(content) + n_values, "take a smaller file")
     try:
@@ -74,7 +74,7 @@ def _array(content: bytes, at: int, depth: int) -> tuple[list[Any], int]:
             kind = np.dtype(NUMBERS[mark])
             return np.frombuffer(content, kind, length, at).tolist(), at + length * kind.itemsize
         if mark in PLAIN:
-            raise ValueError("a list of values that take no room")
+            raise ValueError("a list of values that take no space")
         values = []
         for _ in range(length):
             value, at = _typed(content, at, mark, depth + 1) if mark else _value(content, at, depth + 1)

@@ -18,7 +18,7 @@ MOST_FEATURES = 10_000_000
 
 
 class Booster(NamedTuple):
-    """Trees with ``x < cut`` in float32, and the names of the features where the file has them."""
+    """Trees with ``x < cut`` in float32, and the names of the features, if the file has them."""
 
     forest: Forest
     names: tuple[str, ...] | None
@@ -27,7 +27,7 @@ class Booster(NamedTuple):
 
 
 def parse(content: bytes) -> Booster:
-    """Read a file of ``Booster.save_model``; what would score otherwise is refused."""
+    """Read a file of ``Booster.save_model``; models that would score differently are not supported."""
     is_json = content.lstrip()[1:].lstrip()[:1] in (b'"', b"}")  # UBJSON has a length there
     document = _json(content) if is_json else ubjson.loads(content)
     learner = _get(document, "learner", dict)
@@ -95,7 +95,7 @@ def _tree(builder: Builder, tree: Any, factor: float, n_features: int) -> int:
 
 
 def _order(left: Integers, right: Integers) -> list[int]:
-    """Return the nodes of a tree, parents before children, left before right; what is no tree is refused."""
+    """Return the nodes of a tree, parents before children, left before right; raise if it is not a tree."""
     n, inner = len(left), left >= 0
     if n == 0 or ((right >= 0) != inner).any() or max(left.max(), right.max()) >= n:
         raise ModelError("left_children, right_children: expected numbers of nodes, both or none")
@@ -108,7 +108,7 @@ def _order(left: Integers, right: Integers) -> list[int]:
         if inner[node]:
             waiting += [int(right[node]), int(left[node])]
     if len(order) != n:
-        raise ModelError("expected nodes that all hang below the first")
+        raise ModelError("expected all nodes below the first")
     return order
 
 

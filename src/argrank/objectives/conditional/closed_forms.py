@@ -1,12 +1,12 @@
-"""Closed forms: where a query's objective is a sum over pairs of documents, no ranking need be looked at.
+"""Closed forms: objectives that are sums over pairs of documents and need no enumeration of rankings.
 
 Over all y in {-1, +1}^pairs the pairs are independent: Pr(y_ij = +1) = sigmoid(d) with d = 2 (s_i - s_j), i better than
 j. So the normaliser is a product and the expected AUC loss a mean (LogRank, Figure 1, section 2). The kernels go over
 all pairs and store none. ``gains`` are level numbers; the first of the ``constants`` is 1 where phi is divided by the
 number of pairs.
 
-Of a pair they need exp(-d), which is a product of one exponential for each document where all scores are within a few
-hundred of each other (``near``). Logarithms of many factors are one logarithm of their product.
+For each pair they need exp(-d), which is a product of one exponential per document if all scores are within a few
+hundred of each other (``near``). Sums of logarithms are computed as the logarithm of a product.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ OfLoss = Literal["identity", "exp"]
 class LogLikelihood(Objective):
     """Minus the log-likelihood of the best ranking (L1): sum over pairs of log(1 + exp(-2 (s_i - s_j))).
 
-    It sums over all y in {-1, +1}^pairs and is RankNet's cost without normalisation, at twice the scores. No measure
-    enters. The risk is the mean over pairs.
+    It sums over all y in {-1, +1}^pairs and is RankNet's cost without normalisation, at twice the scores. It depends on
+    no measure. The risk is the mean over pairs.
     """
 
     name: ClassVar[str] = "log-mle"
@@ -61,11 +61,11 @@ class LogLikelihood(Objective):
 
 @dataclass(frozen=True, kw_only=True)
 class Conditional(Objective):
-    """What the objectives with a measure share.
+    """Base class of the objectives with a measure.
 
     AUC has closed forms, which sum over all y in {-1, +1}^pairs; other measures are summed over a sample of valid
     rankings. The two sets differ, so values for AUC and for other measures cannot be compared. Documents that the
-    measures tell apart form pairs: those of different grade for NDCG and ERR, relevant ones and others for AP, RR and
+    measures distinguish form pairs: those of different grade for NDCG and ERR, relevant ones and others for AP, RR and
     AUC (all grades for AUC(graded=True)). The loss of a ranking is 1 - measure / (measure of the best ranking), for
     several measures the weighted sum.
     """
@@ -89,7 +89,7 @@ class Conditional(Objective):
         return ranking_loss(self.name, self.measures, self.weights, self.convention)
 
     def n_pairs(self, data: Dataset) -> Floats:
-        """Count the pairs of documents that the measures tell apart."""
+        """Count the pairs of documents that the measures distinguish."""
         return pair_counts(data.indptr, self._levels(data))
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Conditional(Objective):
         return level_numbers(self.loss.levels(require_labels(data, self.name)), data.indptr)
 
     def prepare(self, data: Dataset) -> Prepared:
-        """Number the levels for AUC, otherwise draw the sample; it is drawn once and never again."""
+        """Number the levels for AUC, otherwise draw the sample; it is drawn only once."""
         refuse_row_weights(data, self.name)
         if not self.loss.is_of_pairs:
             return self.sampled(data)
@@ -113,7 +113,7 @@ class Conditional(Objective):
         return Kernels(data.indptr, self._levels(data), np.array([scaled, *constants]), kernel, ranks=False)
 
     def sampled(self, data: Dataset) -> Sampled:
-        """Draw the sample, also for AUC, whose sampled sums one may want to compare with the exact ones."""
+        """Draw the sample, also for AUC, to compare sampled sums with exact ones."""
         sample = draw(data, self.loss, require_labels(data, self.name), self.sampling)
         return Sampled(data.indptr, sample, self._form(), self.scale == "pairs")
 

@@ -1,4 +1,4 @@
-"""Loss of a ranking by any measure, and the levels among which the measure tells documents apart."""
+"""Loss of a ranking by any measure, and the levels of documents that the measure distinguishes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from argrank.measures.rankings import Rankings
 class RankingLoss:
     """Weighted sum over measures of 1 - measure / (measure of the best ranking): 0 for the best ranking.
 
-    Where a query's best ranking has measure 0 there is nothing to lose: 0.
+    The loss is 0 if the query's best ranking has measure 0.
     """
 
     measures: tuple[Measure, ...]
@@ -34,7 +34,7 @@ class RankingLoss:
         return len(self.measures) == 1 and structure is not None and structure.kind == "pairs"
 
     def levels(self, labels: Floats) -> Floats:
-        """Return numbers that are equal for documents no measure tells apart, greater for better ones."""
+        """Return numbers that are equal for documents that all measures treat alike, greater for better ones."""
         convention = self._for(labels)
         each = [np.unique(one.levels(labels, convention), return_inverse=True)[1] for one in self.measures]
         total: Floats = np.sum(each, axis=0, dtype=np.float64)
@@ -42,7 +42,7 @@ class RankingLoss:
 
     @property
     def depth(self) -> int | None:
-        """The last rank that any of the measures looks at; None where one looks at all."""
+        """The last rank that any of the measures depends on; None if one depends on all."""
         cutoffs = [one.cutoff for one in self.measures if one.cutoff is not None]
         return max(cutoffs) if len(cutoffs) == len(self.measures) else None
 
@@ -55,7 +55,7 @@ class RankingLoss:
         return self.of_queries([ranked], [labels], [labels[ranked[0]] if best is None else best])[0]
 
     def of_queries(self, ranked: list[Integers], labels: list[Floats], best: list[Floats]) -> list[Floats]:
-        """Return the losses of rankings of several queries; those of one query are as in a call of their own."""
+        """Return the losses of rankings of several queries; the same as in separate calls."""
         losses: list[Floats] = [np.empty(0)] * len(ranked)
         of_grade: dict[Convention, list[int]] = {}
         for query, own in enumerate(labels):
@@ -95,7 +95,7 @@ def ranking_loss(name: str, measures: Sequence[Measure], weights: Any, conventio
     )
     if shares.shape != (len(measures),) or not np.isfinite(shares).all() or (shares < 0).any():
         raise OptionError(
-            f"{name}: expected weights to be {len(measures)} numbers from 0 up, one a measure, got {shown(weights)}"
+            f"{name}: expected weights to be {len(measures)} numbers from 0 up, one per measure, got {shown(weights)}"
         )
     return RankingLoss(tuple(measures), tuple(shares.tolist()), convention)
 

@@ -1,14 +1,14 @@
 """The random walk over valid rankings: every move flips one pair of different level.
 
-A ranking is a sequence of runs of documents of one level; order inside a run means nothing. A pair can be flipped, and
-the result is again a ranking, exactly if its documents stand in neighbouring runs. LogRank's sampler (Figure 2) draws
-pairs until it meets such a one and a coin falls; here the pair is drawn from that same distribution at once. All pairs
-of two neighbouring runs have the same chance, so a border is drawn by (pairs) x (chance), then a document of each run.
-Some border always exists and no chance is 0, so the walk is never stuck; every move can be taken back and some move
-brings any ranking nearer to the best one, so all valid rankings are reached.
+A ranking is a sequence of runs of documents of one level; the order inside a run is irrelevant. A pair can be flipped,
+and the result is again a ranking, exactly if its documents stand in neighbouring runs. LogRank's sampler (Figure 2)
+draws pairs until it finds such a pair and accepts it; here the pair is drawn directly from the same distribution. All
+pairs of two neighbouring runs have the same chance, so a border is drawn by (pairs) x (chance), then a document of each
+run. Some border always exists and no chance is 0, so the walk never gets stuck; every move is reversible and every
+ranking has a move towards the best one, so all valid rankings can be reached.
 
-What is kept of a walk are its moves. The upper document of a flipped pair has one worse document more above it or one
-better document less below it, and the lower one the opposite: along a walk half of ``w · dphi`` changes by the upper
+A walk is stored as its moves. The upper document of a flipped pair has one worse document more above it or one better
+document less below it, and the lower one the opposite: along a walk half of ``w · dphi`` changes by the upper
 document's score less the lower one's, and so do all sums over a ranking's coefficients.
 """
 
@@ -58,10 +58,10 @@ def find_runs(levels: Integers, order: Integers, run_level: Integers, run_size: 
 def weigh_borders(
     run_level: Integers, run_size: Integers, n_runs: int, totals: Integers, seen: Integers, weights: Floats
 ) -> float:
-    """Fill in what every border between two runs weighs, and return the sum.
+    """Fill in the weight of every border between two runs, and return the sum.
 
-    The upper run's level p, the lower one's q: likelier where documents of q already stand above and documents of p
-    below, for the flip then changes little.
+    The upper run's level p, the lower one's q: likelier if documents of q are already above and documents of p below,
+    as the flip then changes little.
     """
     seen[:] = 0
     total = 0.0
@@ -79,7 +79,7 @@ def weigh_borders(
 
 @helper
 def split_runs(run_level: Integers, run_size: Integers, n_runs: int, border: int) -> int:
-    """Let the runs at a border exchange a document each, and return the new number of runs.
+    """Swap one document between the runs at a border, and return the new number of runs.
 
     Of A…A B…B becomes A… B A …B: what is left of the two runs, and between them two runs of one document, which join
     their neighbours where nothing is left and the neighbour has their level.
@@ -125,13 +125,13 @@ def walk(
     ranked: FilledMatrix[np.int64],
     flips: FilledMatrix[np.int64],
 ) -> None:
-    """Walk, and write down ``len(restart)`` rankings on the way.
+    """Walk, and record ``len(restart)`` rankings on the way.
 
     Parameters
     ----------
     levels, totals : level number of every document, and how many documents every level has
     states : rankings to start from
-    restart : for every ranking that is kept, the state from which the walk starts anew, or -1 to go on
+    restart : for every ranking that is kept, the state from which the walk restarts, or -1 to continue
     moves : for every ranking that is kept, the moves made before
     uniform : three numbers from [0, 1) a move
     ranked : filled with the levels by rank, as many ranks as it has columns
@@ -179,7 +179,7 @@ def first_met(
     counts: Filled[np.int64],
     path: FilledMatrix[np.int64],
 ) -> int:
-    """Fill in which rankings of walks were not met before, and the moves that lead to them; return how many they are.
+    """Fill in which rankings of walks are new, and the moves that lead to them; return their number.
 
     ``starts`` and ``counts`` are ``origin`` and ``moves`` of the rankings in ``kept``, ``path`` their flips: those that
     lead to a ranking that is left out belong to the next one of its walk.

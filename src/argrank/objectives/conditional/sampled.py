@@ -1,10 +1,11 @@
 """Objectives as sums over sampled rankings, whose exponents are running sums along the walks of the sample.
 
-Half of ``w · dphi`` changes with every move of a walk by the difference of two scores, so that the exponents of all
-rankings cost as much as there are moves. An objective says what its value and its slope by the exponents are; sums of
-the slopes, from the end of a walk to its start, carry them back to the documents. The objectives themselves are at the
-end of this file, as functions of the exponents ``-w · dphi(y)`` and the losses of a query's rankings: each returns the
-values of the queries and the slopes by the exponents, with logarithms of sums throughout and no bare exp.
+Half of ``w · dphi`` changes with every move of a walk by the difference of two scores, so that the cost of all
+exponents is proportional to the number of moves. An objective defines its value and its slope with respect to the
+exponents; sums of the slopes, from the end of a walk to its start, give the gradient by documents. The objectives
+themselves are at the end of this file, as functions of the exponents ``-w · dphi(y)`` and the losses of a query's
+rankings: each returns the values of the queries and the slopes by the exponents, with logarithms of sums throughout and
+no bare exp.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from argrank.objectives.objective import Prepared
 
 
 class Segments:
-    """Adjacent stretches of an array, none of them empty, one for every query."""
+    """Adjacent non-empty segments of an array, one for every query."""
 
     def __init__(self, borders: Integers) -> None:
         self._starts = borders[:-1] - borders[0]
         self._counts = np.diff(borders)
 
     def spread(self, values: Floats) -> Floats:
-        """Give every element the value of its stretch."""
+        """Repeat the value of each segment for its elements."""
         return np.repeat(values, self._counts)
 
     def sum(self, values: Floats) -> Floats:
-        """Add up each stretch."""
+        """Sum each segment."""
         return np.add.reduceat(values, self._starts)
 
     def log_sum(self, exponents: Floats) -> tuple[Floats, Floats]:
-        """Return log of the sum of exp of each stretch, and exp as shares of that sum; -inf and 0 where all are -inf.
+        """Return the log of the sum of exp of each segment, and exp as shares of that sum; -inf and 0 if all are -inf.
 
         Shifted by the greatest exponent: nothing overflows.
         """
@@ -178,7 +179,7 @@ def expected_loss(log_f: Callable[[Floats], Floats]) -> Form:
 
 
 def log_expected_loss(log_f: Callable[[Floats], Floats]) -> Form:
-    """The log of the expectation of f(loss), LogRank's (5); 0 for a query that has nothing to lose."""
+    """The log of the expectation of f(loss), LogRank's (5); 0 for a query in which no ranking loses anything."""
 
     def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
         weighted, shares_of_loss = segments.log_sum(exponents + log_f(losses))

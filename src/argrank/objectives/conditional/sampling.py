@@ -1,10 +1,9 @@
 """The one-shot sample: valid rankings drawn once for every query, before anything is optimised.
 
-Drawing anew at every iteration would give the optimiser a different function each time, and its line search fails
-(LogRank, section 4). The sample depends on the data and not on what is optimised, so that all fits of a grid share
-one, also where each of them normalises the features for itself. Rankings are kept as the moves of walks: ten pairs a
-ranking, however long the lists are. The first ranking of a query is the best one, without which objectives would have
-no lower bound.
+Drawing a new sample at every iteration would give the optimiser a different function each time, and its line search
+fails (LogRank, section 4). The sample depends only on the data, so that all fits of a grid share one, even if each
+normalises the features itself. Rankings are stored as the moves of walks: ten pairs per ranking, however long the lists
+are. The first ranking of a query is the best one, without which objectives would have no lower bound.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ from argrank.objectives.conditional.valid_rankings import (
     walks,
 )
 
-LARGEST_SAMPLE = 4 << 30  # bytes; more is refused
+LARGEST_SAMPLE = 4 << 30  # bytes; more is an error
 MOVES = 10  # of a ranking, about
-CELLS = 1 << 20  # levels of rankings worked on together
+CELLS = 1 << 20  # levels of rankings processed at a time
 MOST_SHARED = 4  # samples kept for the same labels
 
 
@@ -48,9 +47,9 @@ MOST_SHARED = 4  # samples kept for the same labels
 class Sample:
     """Rankings of all queries. Those of query q are the numbers ``samples[q]`` … ``samples[q + 1] - 1``.
 
-    A ranking continues the walk of the ranking before (``origin`` -1), or a walk starts anew: at the best ranking (0),
-    or at the query's first, second, … stored state (1, 2, …). Then the pairs ``flips[borders[r]]`` … ``flips[borders[r
-    + 1] - 1]`` are flipped, each the stored rows, counted from the query's first, of its upper and its lower document.
+    A ranking continues the walk of the ranking before (``origin`` -1), or a walk restarts: at the best ranking (0), or
+    at the query's first, second, … stored state (1, 2, …). Then the pairs ``flips[borders[r]]`` … ``flips[borders[r +
+    1] - 1]`` are flipped, each the stored rows, counted from the query's first, of its upper and its lower document.
     ``states`` holds the coefficients of the stored states one after the other, those of query q from ``cells[q]`` on;
     ``losses`` and ``log_weights`` one number a ranking; ``n_pairs`` the pairs of every query.
     """
@@ -82,10 +81,10 @@ class Sample:
 
 
 class _Drawn:
-    """What was drawn for some labels. All fits of a grid have the same, whatever they do to the features."""
+    """The sample for some labels, shared by all fits of a grid."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()  # fits on other threads wait for the sample instead of drawing it, too
+        self.lock = threading.Lock()  # fits on other threads wait for the sample instead of also drawing it
         self.samples: dict[Any, Sample] = {}
 
 
@@ -104,7 +103,7 @@ def _queries(data: Dataset, loss: RankingLoss, labels: Floats, keys: NDArray[np.
 
 
 def draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling) -> Sample:
-    """Draw the sample of all queries, or find what was drawn of this data before; refuse what is too large."""
+    """Draw the sample of all queries, or reuse the one drawn before for this data; raise if it is too large."""
     with _lock:
         if id(labels) not in _drawn:
             _drawn[id(labels)] = _Drawn()
@@ -151,7 +150,7 @@ def _draw(data: Dataset, loss: RankingLoss, labels: Floats, sampling: Sampling, 
 
 
 def _draw_block(queries: list[Query], loss: RankingLoss, sampling: Sampling, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """Draw for some queries, whose losses are worked out together; return the arrays of ``Sample``, with counts."""
+    """Draw for some queries, whose losses are computed together; return the arrays of ``Sample``, with counts."""
     depth = None if sampling.importance else loss.depth
     found = [distinct(drawn) for drawn in _walks(queries, loss, sampling, depth)]
     losses = _losses(loss, queries, [drawn.ranked for drawn in found])
@@ -178,7 +177,7 @@ def _draw_block(queries: list[Query], loss: RankingLoss, sampling: Sampling, dty
 
 
 def _walks(queries: list[Query], loss: RankingLoss, sampling: Sampling, depth: int | None) -> list[Walks]:
-    """Return the rankings of every query, the best first: all where they are few, else those that walks meet."""
+    """Return the rankings of every query, the best first: all if there are few, else those found by random walks."""
     drawn = [few_rankings(query, sampling.n_samples) for query in queries]
     left = [number for number, found in enumerate(drawn) if found is None]
     seeds = [np.random.PCG64([sampling.random_state, queries[number].content]) for number in left]
@@ -217,7 +216,7 @@ def _borders(counts: Integers) -> Integers:
 
 
 def inverted_pairs(ranked: Integers) -> Integers:
-    """Return, for rankings given by level, the pairs of which the worse document stands above."""
+    """Return, for rankings given by level, the pairs with the worse document on top."""
     inverted = np.zeros(len(ranked), np.int64)
     for level in range(1, int(ranked.max()) + 1):
         worse_above = np.cumsum(ranked < level, axis=1)

@@ -1,7 +1,7 @@
-"""Valid rankings of one query: all of them where they are few, otherwise those that random walks meet.
+"""Valid rankings of one query: all of them if there are few, otherwise those found by random walks.
 
 Walks are drawn with a seed made of the query's own content, by hashes that do not depend on the order of its documents.
-So the same query gets the same sample wherever its rows stand, alone or among others, dense or sparse, repeated or
+So the same query gets the same sample for any order of rows, alone or among others, dense or sparse, repeated or
 weighted.
 """
 
@@ -20,9 +20,9 @@ from argrank._types import Floats, Integers
 from argrank.data.identical import Bits, row_hashes
 from argrank.objectives.conditional.moves import stand, walk
 
-ENUMERABLE = 6  # queries of up to this many documents are enumerated where all their rankings are wanted
+ENUMERABLE = 6  # queries of up to this many documents may be enumerated
 WALK = 10  # rankings kept of one walk
-MOST_MOVES = 32  # between two rankings that are kept; each costs a look at the whole list
+MOST_MOVES = 32  # moves between two stored rankings; each costs a pass over the whole list
 Skew = Literal["best", "worst", "mixed"] | float
 SHARE_OF_BEST: dict[str | float, float] = {"best": 0.9, "mixed": 0.5, "worst": 0.1}
 N_STATES = 21  # rankings of diverse quality among which a skew chooses
@@ -53,11 +53,11 @@ class Sampling:
 
 
 class Walks(NamedTuple):
-    """Rankings of a query that walks meet: where each walk starts, and the pairs that are flipped on its way.
+    """Rankings of a query found by walks: where each walk starts, and the pairs that are flipped on its way.
 
-    ``ranked`` has the levels by rank, down to the rank that is asked for; ``states`` the coefficients of the rankings
-    at which walks start, the best ranking first; ``origin`` the state at which a ranking's walk starts, or -1 where the
-    walk goes on from the ranking before; ``moves`` how many pairs are flipped before a ranking; ``flips`` the upper and
+    ``ranked`` has the levels by rank, down to the requested rank; ``states`` the coefficients of the rankings at which
+    walks start, the best ranking first; ``origin`` the state at which a ranking's walk starts, or -1 if the walk
+    continues from the ranking before; ``moves`` how many pairs are flipped before a ranking; ``flips`` the upper and
     the lower document of every pair.
     """
 
@@ -74,7 +74,7 @@ class Walks(NamedTuple):
 
     @property
     def hashes(self) -> NDArray[np.uint64]:
-        """A number for every ranking: equal ones have equal coefficients, which are weighed and added modulo 2^64."""
+        """A number for every ranking: equal ones have equal coefficients, hashed by a weighted sum modulo 2^64."""
         salt = _salt(self.states.shape[1])
         totals = self.states.astype(np.uint64) @ salt
         steps = salt[self.flips[:, 0]] - salt[self.flips[:, 1]]
@@ -102,7 +102,7 @@ def coefficients_of(states: Integers, origin: Integers, moves: Integers, flips: 
 
 
 class Query:
-    """One query's documents by level, best first, then by their keys: an order that no row order can change.
+    """One query's documents by level, best first, then by their keys, independently of the row order.
 
     Rankings are sequences of the documents' numbers in that order.
     """
@@ -119,7 +119,7 @@ class Query:
     def walk(
         self, states: Integers, restart: Integers, moves: Integers, uniform: Floats, depth: int | None = None
     ) -> Walks:
-        """Return the rankings that a walk meets, see ``moves.walk``; levels are kept down to a depth."""
+        """Return the rankings on a walk, see ``moves.walk``; levels are kept down to a depth."""
         states = np.ascontiguousarray(states)
         ranked = np.empty((len(restart), min(depth or len(self.levels), len(self.levels))), np.int64)
         flips = np.empty((int(moves.sum()), 2), np.int64)
@@ -152,12 +152,12 @@ def walks(
     generator: np.random.Generator,
     depth: int | None = None,
 ) -> Walks:
-    """Return the best ranking, and those that walks meet: after 1, up to 2, up to 4, … up to 32 further moves.
+    """Return the best ranking, and those of walks after 1, up to 2, up to 4, … up to 32 further moves.
 
-    Single moves reach the top of a long list too late for a measure that looks at ten documents alone; doubled steps
-    show rankings at every distance from the restart. Their numbers are random, for a move changes the number of
-    inverted pairs by one, and fixed even numbers would leave out every second ranking. ``losses`` are those of the
-    states, by which a skew chooses among them.
+    Single moves rarely reach the top of a long list, which matters for a measure of the first ten documents; doubled
+    steps give rankings at every distance from the restart. The numbers of moves are random, because a move changes the
+    number of inverted pairs by one, and fixed even numbers would leave out every second ranking. ``losses`` are those
+    of the states, by which a skew chooses among them.
     """
     n_samples = sampling.n_samples
     n_walks = -(-n_samples // WALK)
@@ -200,7 +200,7 @@ def every_ranking(query: Query) -> Walks:
 
 
 def few_rankings(query: Query, n_samples: int) -> Walks | None:
-    """Return all valid rankings where there is only one, or few documents and no more rankings than are asked for."""
+    """Return all valid rankings if there is only one, or few documents and at most the requested number of rankings."""
     if query.n_pairs == 0:
         nothing = np.zeros(1, np.int64)
         return query.walk(query.best_and_worst[:1], nothing, nothing, np.empty(0))
@@ -221,7 +221,7 @@ def query_seed(keys: Bits, levels: Integers) -> int:
 
 
 def mixed(values: Bits) -> Bits:
-    """Return numbers that look random, one for each."""
+    """Return a pseudo-random number for each number."""
     values = values * _ODD
     values ^= values >> _HALF
     values *= _ANOTHER_ODD

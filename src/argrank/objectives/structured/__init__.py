@@ -1,6 +1,6 @@
-"""Structured hinges: for every feature map and kind of measure the exact most violated ranking, one file each.
+"""Structured hinges: the exact most violated ranking for every feature map and kind of measure, one file each.
 
-To add one: a file, and a line below. To add one from outside: ``register``.
+To add one: a file, and a line below. From another package: ``register``.
 """
 
 from __future__ import annotations

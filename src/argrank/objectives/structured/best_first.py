@@ -1,10 +1,10 @@
-"""The best-first search of two oracles: through the numbers of documents placed of each level, measures cut at k.
+"""Best-first search over the numbers of documents placed of each level, for two oracles of measures cut at k.
 
 Inside a level the most violated ranking is sorted by score, and past rank k it is sorted altogether. So the state after
 p ranks is the number of documents placed of each level. States are visited best first, by their value plus a bound on
 what the rest can add: the lowest gains first, and no cost of leaving the ranking by score. That bound never rises along
-a way, so the first full state is the best (A*, Hart et al. 1968). What it costs to place a document next is all that
-tells the pairs map from the positions map; both kernels are in this file since a kernel's helpers must be.
+a path, so the first full state is the best (A*, Hart et al. 1968). The pairs map and the positions map differ only in
+the cost of placing a document next; both kernels are in this file because a kernel's helpers must be.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def offer(
     discount: float,
     waiting: int,
 ) -> int:
-    """Place the next document of a level; put the state on the heap if no better way to it is known.
+    """Place the next document of a level; put the state on the heap if no better path to it is known.
 
     Returns the size of the heap.
     """

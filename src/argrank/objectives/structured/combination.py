@@ -1,4 +1,4 @@
-"""Several measures at once (SVMcombo): one hinge each, added up, or the greatest of them."""
+"""Several measures at once (SVMcombo): one hinge each; their sum, or the greatest of them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from argrank.errors import OptionError
 from argrank.objectives.objective import Kernels, Prepared
 from argrank.objectives.structured.hinge import StructuredHinge
 
-SORTED_FROM = 32  # cut-offs from here on find the top bads by the sort, smaller ones by insertion
+SORTED_FROM = 32  # cut-offs from here on find the top bad documents by sorting, smaller ones by insertion
 
 
 @query_kernel
@@ -125,5 +125,5 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
 
 
 def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
-    """Prepare what the tight bound subtracts; its value along a line is convex, which that of the score sort is not."""
+    """Prepare what the tight bound subtracts; unlike for the ranking by score, its value along a line is convex."""
     return Kernels(data.indptr, hinge.relevance(data), _constants(hinge, data), first_good_reference, ranks=False)

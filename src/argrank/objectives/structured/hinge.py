@@ -38,14 +38,14 @@ from argrank.objectives.objective import (
 )
 from argrank.objectives.structured.positions.decay import decay_vector
 
-#: Upper bounds of what a ranking lacks: only those of ORM can be broken by ties.
+#: Upper bounds of the loss of a ranking; only those of ORM can be "tie-broken".
 Bound = Literal["convex", "tie-broken", "tight"]
 Scale = Literal["pairs", "cutoff"] | None
 Margin = Literal["unit", "labels"]
 Reference = Literal["averaged", "any", "given"]
 Assignment = Literal["auto", "full"]
 
-GIVEN_TERMS = "terms"  # the kind of a loss that is the user's own function
+GIVEN_TERMS = "terms"  # the kind of a loss given as a user's function
 MAX_STATES = 1_000_000  # of a table over how many documents of each level were placed
 
 #: Loss terms of a good document by its index among the goods, its rank (both from 0) and the number of goods.
@@ -100,7 +100,7 @@ class StructuredHinge(Objective):
             decay_vector(self, 1)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what can be asked again; the functions of a structure cannot be sent to a cluster."""
+        """Leave out cached values; the functions of a structure cannot be sent to a cluster."""
         return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
 
     @property
@@ -109,7 +109,7 @@ class StructuredHinge(Objective):
         return self.bound == "convex"
 
     def prepare(self, data: Dataset) -> Prepared:
-        """Prepare the oracle; for the other bounds also what they subtract."""
+        """Prepare the oracle; for non-convex bounds also the subtracted part."""
         refuse_row_weights(data, self.name)
         require_targets(data, self.name)
         hinge = oracle_for(self)(self, data)
@@ -129,7 +129,8 @@ class StructuredHinge(Objective):
             raise OptionError(f"{self.name}: the map {self.feature_map!r} was registered without a tight bound")
         return SubtractedPart(hinge=self)
 
-    # ---- what oracles ask --------------------------------------------------------------------------------------------
+    # ---- for oracles
+    # --------------------------------------------------------------------------------------------------
 
     @property
     def kind(self) -> str:
@@ -138,7 +139,7 @@ class StructuredHinge(Objective):
 
     @functools.cached_property
     def structure(self) -> Structure | None:
-        """What the measure is made of; where this map has no oracle for its kind, as a product a · b. Asked once."""
+        """The structure of the measure; if this map has no oracle for its kind, as a product a · b. Cached."""
         if not isinstance(self.measure, Measure):
             return None
         structure = self.measure.structure(self.convention)
@@ -158,7 +159,7 @@ class StructuredHinge(Objective):
 
     @property
     def is_normalised(self) -> bool:
-        """Whether gains are divided by the greatest value of the query, as the measure or the ranker has it."""
+        """Whether gains are divided by the greatest value of the query, by the measure or the ranker."""
         return self.normalised or self._structure().divisor == "ideal"
 
     @property
@@ -182,7 +183,7 @@ class StructuredHinge(Objective):
     def gains(self, data: Dataset) -> Floats:
         """Return the gain of every row; the loss is the greatest sum of gain times discount minus the ranking's.
 
-        Normalised gains are divided by that greatest sum. Where it is 0 there is nothing to lose: gains of 0.
+        Normalised gains are divided by that greatest sum. If it is 0, gains are 0.
         """
         structure = self._structure()
         gains = row_gains(structure, data, self.name)
@@ -201,7 +202,7 @@ class StructuredHinge(Objective):
         return level_numbers(self.relevance(data), data.indptr)
 
     def require_one_relevant(self, data: Dataset) -> None:
-        """Refuse queries with several relevant documents where the product is the measure only for one."""
+        """Raise for queries with several relevant documents if the product equals the measure only for one."""
         refuse_several_relevant(self._structure(), data, self.name)
 
     def _structure(self) -> Structure:
@@ -212,14 +213,14 @@ class StructuredHinge(Objective):
 
 
 def refuse_several_relevant(product: Structure, data: Dataset, name: str) -> None:
-    """Raise where a product equals its measure only for one relevant document a query, and a query has more."""
+    """Raise if a product equals its measure only for one relevant document per query, and a query has more."""
     if not product.one_relevant:
         return
     n_goods = np.add.reduceat(product.gains(require_labels(data, name)), data.indptr[:-1])
     worst = int(n_goods.argmax())
     if n_goods[worst] > 1:
         raise InputError(
-            f"{name}: expected at most one relevant document a query, since the reciprocal rank as a product "
+            f"{name}: expected at most one relevant document per query, since the reciprocal rank as a product "
             f"counts every one, got {n_goods[worst]:.0f} in query {data.query_ids[worst]}; use svm-mrr"
         )
 
@@ -243,8 +244,8 @@ class SubtractedPart(Objective):
 #: Makes an oracle ready for data: its losses are hinges, its gradients coefficients(worst) - coefficients(reference).
 Preparation = Callable[[StructuredHinge, Dataset], Prepared]
 
-#: (feature map, kind of measure or a measure's spelling) -> the most violated ranking; see ``register``. A plain dict:
-#: pairs are no names, and an oracle of one's own may take the place of ours.
+#: (feature map, kind of measure or a measure's spelling) -> the most violated ranking; see ``register``. A plain dict
+#: and not a Registry: the keys are pairs, and users may replace our oracles.
 ORACLES: dict[tuple[str, str], Preparation] = {}
 
 #: feature map -> the greatest w · phi(ranking), which the bounds that are not convex subtract.
@@ -252,7 +253,7 @@ REFERENCE_PARTS: dict[str, Preparation] = {}
 
 
 def register(feature_map: str, measure: str, oracle: Preparation, reference_part: Preparation | None = None) -> None:
-    """Add a (feature map, loss, oracle) triple of your own; every ``svm-*`` ranker then takes the map by name.
+    """Register your own oracle for a feature map and a loss; every ``svm-*`` ranker then accepts the map by name.
 
     Parameters
     ----------
@@ -300,7 +301,7 @@ def oracle_for(hinge: StructuredHinge) -> Preparation:
 
 
 def choose(builders: Sequence[Builder], route: Integers, indptr: Integers, gains: Floats) -> Prepared:
-    """Send every query to the oracle of its number; one that serves all queries needs no routes."""
+    """Assign every query to the oracle of its number; a single oracle needs no routes."""
     if (route == route[0]).all():
         return builders[int(route[0])](indptr, gains)
     return Routes(builders, route, indptr, gains)
@@ -309,8 +310,8 @@ def choose(builders: Sequence[Builder], route: Integers, indptr: Integers, gains
 class Routes(Prepared):
     """Several oracles, each prepared for the queries it serves.
 
-    The rows of a block are gathered oracle by oracle, so that each is entered once a block: short runs of queries would
-    pay for entering compiled code again and again.
+    The rows of a block are gathered oracle by oracle, so that each is called once per block: calling compiled code for
+    short runs of queries would be slow.
     """
 
     def __init__(self, builders: Sequence[Builder], route: Integers, indptr: Integers, gains: Floats) -> None:
@@ -344,7 +345,7 @@ class Routes(Prepared):
 
 
 def count_states(sizes: Integers, k: int) -> Integers:
-    """Return, for every query, in how many ways at most k documents can be taken from levels of these sizes.
+    """Return, for every query, the number of ways to take at most k documents from levels of these sizes.
 
     For levels of k documents and more it is C(k + L, L). Numbers beyond 2^62 are cut there.
 

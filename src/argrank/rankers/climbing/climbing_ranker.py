@@ -1,4 +1,4 @@
-"""What rankers share that climb the measure itself: starts, rounds, the choice of the best iterate, feature columns."""
+"""Base class of rankers that climb the measure itself: starts, rounds, choice of the best iterate, feature columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Iterate(NamedTuple):
     value: float
 
 
-#: Yields the weights as they begin, from a start or where a climb was left, and after every round.
+#: Yields the initial weights, from a start or an interrupted climb, and the weights after every round.
 Rounds = Callable[[Floats, Floats | None], Iterator[Iterate]]
 
 
@@ -44,19 +44,18 @@ class ClimbingRanker(Measured, BaseRanker):
     Parameters
     ----------
     measure : str or Measure
-        What is maximised, expected over ties: take the measure that you report.
+        What is maximised, expected over ties: use the measure that you report.
     scoring : str, Measure or callable, optional
-        What ``score``, the validation column and the choice of the best iterate go by; None for ``measure``.
+        The measure of ``score``, the validation column and the choice of the best iterate; None for ``measure``.
     n_starts
         Number of starts.
     tol
-        A climb ends when a round adds no more than this to the measure. Lower it where a climb should go on
-        for small gains.
+        A climb ends when a round adds no more than this to the measure. Lower it to continue for small gains.
     max_iter
-        Maximum number of rounds from each start. Climbs mostly end by ``tol`` before.
+        Maximum number of rounds from each start. Climbs mostly end earlier, by ``tol``.
     early_stopping
-        End a climb after this number of rounds without a better validation measure; None goes on to the end.
-        It needs an ``eval_set``.
+        End a climb after this number of rounds without a better validation measure; None never stops early. It needs an
+        ``eval_set``.
     random_state
         Seed of the order of the weights and of random starts.
     """
@@ -76,11 +75,11 @@ class ClimbingRanker(Measured, BaseRanker):
 
     @property
     def _ties(self) -> str:
-        """How documents of equal score count."""
+        """The treatment of tied scores."""
         return ties_of(parse_measure(self.measure))
 
     def _mixed(self, data: Dataset, rng: np.random.Generator) -> Dataset:
-        """Return the data; for a function, with the rows of every query in random order, which tells no labels."""
+        """Return the data; for a function, with every query's rows in random order, so that ties leak no labels."""
         if self._ties == "expected":
             return data
         refuse_copy(data.X, "a function as measure: rows in random order", "a measure by name")
@@ -98,7 +97,7 @@ class ClimbingRanker(Measured, BaseRanker):
         rng: np.random.Generator,
         climbs: bool = True,
     ) -> Outcome:
-        """Climb from every start, round by round, unless the starts are wanted, and return the best iterate of all.
+        """Climb from every start, round by round, unless only starts are requested, and return the best iterate of all.
 
         With validation data the best iterate is the one of the greatest validation measure (as in the DirectRank
         paper), else of the greatest training measure. Ctrl-C ends the training with the best so far.
@@ -127,7 +126,7 @@ class ClimbingRanker(Measured, BaseRanker):
         if at.best is None:
             raise OptionError("n_starts: expected a number from 1 up")
         if at.trace_row != len(watcher.trace):
-            self._record(watcher, Iterate(at.best, at.best_value), at.best_start)  # the last row is that of the model
+            self._record(watcher, Iterate(at.best, at.best_value), at.best_start)  # so that the last row is the model's
         outcome = Outcome(LinearModel(at.best), 1.0 - at.best_value, np.nan, at.rounds_done)
         if at.unfinished:
             note = f"a climb was still rising after max_iter={self.max_iter} rounds"
@@ -143,7 +142,7 @@ class ClimbingRanker(Measured, BaseRanker):
         rng: np.random.Generator,
         climbs: bool,
     ) -> bool:
-        """Take one iterate after the other; tell whether the climb came to its end before ``max_iter`` rounds."""
+        """Process the iterates; tell whether the climb ended before ``max_iter`` rounds."""
         for number, iterate in iterates:
             at.note(number, iterate, self._record(watcher, iterate, at.start), len(watcher.trace))
             if at.has_ended(self.tol, self.early_stopping) or not climbs:
@@ -155,7 +154,7 @@ class ClimbingRanker(Measured, BaseRanker):
         return False
 
     def _iterates(self, rounds: Rounds, at: Standing, resumed: bool) -> Iterator[tuple[int, Iterate]]:
-        """Return the numbered iterates of a climb: from its start, or those after the one where it was left."""
+        """Return the numbered iterates of a climb: from its start, or after the last recorded one."""
         if not resumed:
             return enumerate(rounds(at.origin, None))
         iterates = rounds(at.origin, at.weights)
@@ -169,12 +168,12 @@ class ClimbingRanker(Measured, BaseRanker):
 
 @dataclass
 class Standing:
-    """How far a training has come: the best iterate of all, and where the climb from the present start is."""
+    """The progress of a training: the best iterate of all, and the state of the current climb."""
 
     best: Floats | None = None
     best_value: float = -np.inf
     best_start: int = 0
-    greatest: float = -np.inf  # of what iterates are chosen by
+    greatest: float = -np.inf  # of the selection measure
     trace_row: int = -1  # of the best
     rounds_done: int = 0
     unfinished: bool = False
@@ -184,7 +183,7 @@ class Standing:
     number: int = 0  # of the last iterate; that of the start is 0
     value: float = -np.inf  # of the last iterate
     before: float = -np.inf  # value of the iterate before it
-    here: float = -np.inf  # greatest of what iterates of this climb are chosen by
+    here: float = -np.inf  # greatest selection measure of this climb
     since: int = 0  # rounds since then
 
     def begin(self, start: int, weights: Floats) -> None:
@@ -193,7 +192,7 @@ class Standing:
         self.here, self.since, self.before = -np.inf, 0, -np.inf
 
     def note(self, number: int, iterate: Iterate, chosen_by: float, trace_row: int) -> None:
-        """Take in an iterate."""
+        """Update with an iterate."""
         self.number, self.weights, self.value = number, iterate.weights, iterate.value
         self.rounds_done += 1 if number > 0 else 0
         self.since = 0 if chosen_by > self.here else self.since + 1
@@ -203,20 +202,20 @@ class Standing:
             self.greatest, self.trace_row = chosen_by, trace_row
 
     def has_ended(self, tol: float, patience: int | None) -> bool:
-        """Tell whether the climb has come to its end."""
+        """Tell whether the climb has ended."""
         flat = self.number > 0 and self.value - self.before <= tol
         return flat or (patience is not None and self.since >= patience)
 
 
 def nothing_to_learn(n_features: int, watcher: Watcher) -> Outcome:
-    """Return the model of data for which the measure is not defined: weights of 0, a measure of 0."""
+    """Return the model for data on which the measure is undefined: weights of 0, a measure of 0."""
     weights = np.zeros(n_features)
     watcher(weights, {"objective": 1.0, "measure": 0.0, "start": 0})
     return Outcome(LinearModel(weights), 1.0, np.nan, 0)
 
 
 class Columns:
-    """A second copy of the features in which columns lie together, and what is asked of them."""
+    """A copy of the features by column, and computations on it."""
 
     def __init__(self, data: Dataset) -> None:
         X = data.X
@@ -232,7 +231,7 @@ class Columns:
             self.spread[number] = _deviation(values, weight)
             lowest, greatest = (ufunc.reduceat(values, data.indptr[:-1]) for ufunc in (np.minimum, np.maximum))
             moves[number] = (greatest > lowest).any()
-        self.moving = np.flatnonzero(moves)  # features that differ within a query: no other can change a ranking
+        self.moving = np.flatnonzero(moves)  # features that vary within a query: others cannot change a ranking
 
     def column(self, number: int) -> Floats:
         """Return one feature of all rows, dense and in float64."""
@@ -244,12 +243,12 @@ class Columns:
         return values
 
     def scores(self, weights: Floats) -> Floats:
-        """Return ``X @ weights`` in float64, with the same bits for any number of threads."""
+        """Return ``X @ weights`` in float64, bit-identical for any number of threads."""
         with single_threaded_blas():
             return LinearModel(weights).scores(self._rows)
 
     def scaled(self, weights: Floats) -> Floats:
-        """Return weights of features of unit spread as weights of the features as they are."""
+        """Convert weights of features of unit spread to weights of the original features."""
         return self.useful(np.divide(weights, self.spread, out=np.zeros(self.n_features), where=self.spread > 0))
 
     def useful(self, weights: Floats) -> Floats:
@@ -259,9 +258,9 @@ class Columns:
         return useful
 
     def normed(self, weights: Floats) -> Floats:
-        """Return weights divided so that, of features of unit spread, they would have a length near 1.
+        """Return weights scaled to a length near 1, in features of unit spread.
 
-        The divisor is a power of two: no score's rounding changes, so no two documents change their order.
+        The divisor is a power of two, so that scores are not rounded differently and no documents swap.
         """
         norm = _length(weights * self.spread)
         return np.asarray(weights * 2.0 ** -round(np.log2(norm))) if 0 < norm < np.inf else weights

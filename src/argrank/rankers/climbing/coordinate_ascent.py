@@ -1,4 +1,4 @@
-"""Coordinate ascent by trial steps (Metzler and Croft 2007): DirectRank's rival, with the search RankLib made known."""
+"""Coordinate ascent by trial steps (Metzler and Croft 2007), with RankLib's search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from argrank.rankers.climbing.climbing_ranker import ClimbingRanker, Columns, It
 from argrank.rankers.trace import Outcome, Watcher
 from argrank.rankers.training_data import notes_of_scales
 
-NEAR = 1e-9  # distance from a crossing, as a share of the step, at which rounding may tie documents
+NEAR = 1e-9  # relative distance from a crossing at which rounding may tie documents
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -26,9 +26,9 @@ class CoordinateAscent(ClimbingRanker):
     """Linear ranker that maximises the training measure, one weight after the other, by growing trial steps.
 
     For each weight, in random order, growing steps upwards are tried, each ``step_scale`` times the one before; if none
-    is better than the present weight, the same downwards, and then the weight 0. The best is taken, and the weights are
-    divided by the sum of their magnitudes. The trials of one weight are read off the measure along its line, so that a
-    round costs about what a round of ``direct-rank`` does, which takes the best of all steps. Features that are
+    is better than the current weight, the same downwards, and then the weight 0. The best is taken, and the weights are
+    divided by the sum of their magnitudes. The trials of one weight are read from the measure along its line, so that a
+    round costs about as much as a round of ``direct-rank``, which takes the best of all steps. Features that are
     constant within every query keep the weight 0. ``objective_`` is 1 - the training measure; there is no ``gap_``
     (NaN).
 
@@ -38,12 +38,12 @@ class CoordinateAscent(ClimbingRanker):
         Number of starts: equal weights first, then random ones. More raise the training measure, and overfit
         few queries.
     step_base
-        First step, as a share of the weight's magnitude (as it is, for a weight of 0). RankLib's value; there
-        is rarely a reason to change it.
+        First step, relative to the weight's magnitude (absolute for a weight of 0). RankLib's value; there is rarely a
+        reason to change it.
     step_scale
-        What a step is multiplied by to give the next.
+        Factor from one step to the next.
     n_steps
-        Steps tried to each side. More reach farther from the present weight.
+        Steps tried to each side. More reach farther from the current weight.
     """
 
     n_starts: Count = 2
@@ -70,7 +70,7 @@ class CoordinateAscent(ClimbingRanker):
     def _rounds(
         self, landscape: Landscape, columns: Columns, rng: np.random.Generator, weights: Floats, left: Floats | None
     ) -> Iterator[Iterate]:
-        """Yield the weights as they begin, from a start or where a climb was left, and after every round."""
+        """Yield the initial weights, from a start or an interrupted climb, and the weights after every round."""
         weights = weights / (np.abs(weights).sum() or 1.0) if left is None else left
         scores = columns.scores(weights)
         here = landscape.value(scores)
@@ -83,15 +83,15 @@ class CoordinateAscent(ClimbingRanker):
                     weights[number] += step
                     weights /= np.abs(weights).sum() or 1.0
                     scores = columns.scores(weights)
-            here = landscape.value(scores)  # the division may have moved documents that were nearly tied
+            here = landscape.value(scores)  # the division may have swapped documents that were nearly tied
 
     def _best_step(
         self, landscape: Landscape, scores: Floats, slopes: Floats, here: Value, weight: float
     ) -> tuple[float, Value]:
         """Return the best trial step along a feature and the value there; 0 and the value here if none is better.
 
-        All steps are read off the measure along the line, which costs about as much as four evaluations. Near the
-        points where documents cross, and for the step that is chosen, the measure itself is asked.
+        All steps are read from the measure along the line, which costs about as much as four evaluations. Near
+        crossings, and for the chosen step, the measure itself is evaluated.
         """
         function = landscape.walk(scores, slopes, -np.inf, np.inf, here.tied)
         for steps in self._steps(weight):

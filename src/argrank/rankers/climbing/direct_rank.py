@@ -1,4 +1,4 @@
-"""DirectRank: coordinate ascent on the measure itself, every step the best there is along its line."""
+"""DirectRank: coordinate ascent on the measure itself, by exact line search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from argrank.rankers.training_data import notes_of_scales
 from argrank.solvers import least_squares
 from argrank.solvers.problem import Stop
 
-SURE = 2.0  # standard errors that a climb has to gain
+SURE = 2.0  # standard errors that a climb must gain
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -36,14 +36,13 @@ class DirectRank(ClimbingRanker):
     """Linear ranker that maximises the training measure, one weight after the other, each by exact line search.
 
     Tan, Xia, Guo and Wang (2013). Along one weight the measure is a step function; all its steps are found and the best
-    interval is taken, so no round ever lowers the training measure. In training, documents of equal score are valued by
-    the mean over their orders: a file sorted by label gives nothing away. Features that are constant within every query
-    keep the weight 0. ``objective_`` is 1 - the training measure; the problem is not convex and there is no ``gap_``
-    (NaN).
+    interval is taken, so no round lowers the training measure. In training, tied documents are valued by the mean over
+    their orders, so a file sorted by label leaks nothing. Features that are constant within every query keep the weight
+    0. ``objective_`` is 1 - the training measure; the problem is not convex and there is no ``gap_`` (NaN).
 
-    What it is for: to fine-tune a linear model for an unusual measure, one that no other ranker optimises. For NDCG or
-    MAP on few queries the climb gains in training what it loses on new queries, so by default it is kept only where
-    cross-validation shows a gain (``folds``), and otherwise the start, RankSVM, is the model.
+    Use it to fine-tune a linear model for an unusual measure that no other ranker optimises. For NDCG or MAP on few
+    queries the climb overfits, so by default it is kept only if cross-validation shows a gain (``folds``); otherwise
+    the model is the start, RankSVM.
 
     Parameters
     ----------
@@ -57,17 +56,17 @@ class DirectRank(ClimbingRanker):
         measure, and overfit few queries.
     point
         Where in the best interval: in the middle, or where the order by label is most likely by Plackett and Luce
-        (section 2.3), which mostly is an end of the interval and takes twice the time. With "likelihood" weights also
-        settle within their interval when no other is better.
+        (section 2.3), which is mostly an end of the interval and takes twice the time. With "likelihood", weights also
+        move within their interval if no other is better.
     folds
-        The climb from the first start is tried by cross-validation over queries in this number of folds: the start
-        is the model unless the queries left out gain more than two standard errors, and with fewer than five queries
-        a fold. 0 always climbs, as do fits with validation data, whose best iterate is taken, and with ``bags``.
-        ``gain_`` is the mean gain found and ``gain_error_`` its standard error, NaN where none was looked for;
-        ``stayed_`` says where the start was kept.
+        The climb from the first start is tried by cross-validation over queries in this number of folds: the model is
+        the start unless held-out queries gain more than two standard errors, or if there are fewer than five queries
+        per fold. 0 always climbs, as do fits with validation data, whose best iterate is used, and fits with ``bags``.
+        ``gain_`` is the mean gain and ``gain_error_`` its standard error, NaN if not tried; ``stayed_`` tells whether
+        the start was kept.
     bags
         Against overfitting few queries: if above 0, the weights are the mean of those of this number of climbs,
-        each on queries drawn with replacement. Where there is validation data, its choice of the iterate does as much.
+        each on queries drawn with replacement. With validation data, choosing the best iterate helps as much.
 
     Examples
     --------
@@ -290,8 +289,8 @@ def starting_weights(
 ) -> Iterator[Floats]:
     """Yield the weights of ``n_starts`` starts: RankSVM, equal weights, least squares, then random ones.
 
-    Equal and random weights are meant for features of unit spread. Warm starts that find nothing are left out.
-    Features that change no ranking have weight 0.
+    Equal and random weights are meant for features of unit spread. Warm starts with zero weights are left out. Features
+    that change no ranking have weight 0.
     """
     makers = (_rank_svm, _equal, _least_squares)
     for number in range(n_starts):

@@ -1,1 +1,1 @@
-"""Rankers of (user, item) ratings and of documents for slots."""
+"""Rankers for (user, item) ratings, and for assigning documents to slots."""

@@ -1,4 +1,4 @@
-"""The factors of users and items in turn, each half a convex ranking problem given the other."""
+"""Optimise the factors of users and items alternately; given one half, the other is a convex ranking problem."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 START_ROUNDS = 15  # of the factorisation by squared error
-HALF_TOL = 1e-5  # of ``tol``: near a start of 0 the first half gains next to nothing, and yet leads away from it
+HALF_TOL = 1e-5  # of ``tol``: near a start of 0 the first half gains almost nothing, but still leads away from it
 START_SCALES = np.geomspace(0.003, 100.0, 16)
 #: By how much the start of a tight bound is longer than what suits the convex one. It pulls only at items that are in
 #: the right order, until they are as far apart as their gains; from short scores it spreads these at the cost of all
 #: others, and MovieLens' training ratings were ranked worse than by the start (experiments/orm/movielens.md).
 LONGER = 10.0
 
-Start = tuple[Floats, float]  # what is taken off the items' biases, and the length of the scores
+Start = tuple[Floats, float]  # subtracted from the items' biases, and the length of the scores
 
 
 class Alternation:
-    """U and V in turn; each half is a linear ranker on sparse features made of the other half.
+    """U and V in turn; each half is a linear ranker on sparse features built from the other half.
 
-    Given V, users do not depend on each other. All are one solve nevertheless: one for each ended at the same
-    objective within a thousandth, and took up to thirteen times as long.
+    Given V, users are independent, but all are solved together: separate solves reached the same objective within a
+    thousandth, and took up to thirteen times as long.
     """
 
     def __init__(self, asked: FactorRank, rated: Rated) -> None:
@@ -59,7 +59,7 @@ class Alternation:
         starts, at = self._starts(rated)
         self.U0, self.V0 = (np.zeros_like(factors) for factors in at(*starts[0]))
         if asked.near_start:
-            # With nothing to hold scores back a tight bound prefers the longest, where it has no slope left.
+            # Without regularisation a tight bound prefers the longest scores, where its slope is 0.
             convex = self._bound("convex")
             less, scale = min(starts, key=lambda start: convex(self._scores(*at(*start)), self.data)[0])
             starts = [(less, scale if self.loss.convex else LONGER * scale)]
@@ -75,9 +75,10 @@ class Alternation:
         return cast(StructuredHinge, ranker._objective())
 
     def _starts(self, rated: Rated) -> tuple[list[Start], Callable[[Floats, float], tuple[Floats, Floats]]]:
-        """Return where to start, and how factors are made of it.
+        """Return the start, and how factors are computed from it.
 
-        It is the factorisation by squared error at several lengths; its own means nothing to a ranking loss.
+        It is the factorisation by squared error, scaled to several lengths, because its own length does not suit a
+        ranking loss.
         """
         asked, ridge = self.asked, self.asked.start_ridge
         U, V, *_ = factorise(rated, rated.y, asked.rank, ridge, START_ROUNDS, asked.random_state)
@@ -91,7 +92,7 @@ class Alternation:
         return list(itertools.product(taken_off, START_SCALES.tolist())), at
 
     def _refuse_constant_gains(self) -> None:
-        """Raise where users tell their items apart and the measure does not: there would be nothing to learn."""
+        """Raise if users' ratings differ but all have the same gain: there would be nothing to learn."""
         asked, y = self.asked, self.data.y
         levels = as_measure(asked.measure).levels(y, self.loss.convention)
         differ, gain = (
@@ -100,12 +101,12 @@ class Alternation:
         )
         if differ and not gain:
             raise InputError(
-                f"measure={shown(asked.measure)}: expected ratings that it tells apart, got {y.min():g} to {y.max():g}"
-                f", which all count alike with relevant_at={asked.relevant_at:g}; set relevant_at between them"
+                f"measure={shown(asked.measure)}: expected ratings with different gains, got {y.min():g} to {y.max():g}"
+                f", which all have the same with relevant_at={asked.relevant_at:g}; set relevant_at between them"
             )
 
     def run(self, watch: Watch) -> None:
-        """Improve U and V until a round gains next to nothing; Ctrl-C keeps the best so far."""
+        """Improve U and V until a round gains almost nothing; Ctrl-C keeps the best so far."""
         try:
             while self.n_rounds < self.asked.rounds:
                 before = self.objective
@@ -128,7 +129,7 @@ class Alternation:
         self._keep(self.U, self._improve(features, self.item, self.known, self.V, self.V0))
 
     def _improve(self, features: Floats, block: Integers, base: Floats, start: Floats, centre: Floats) -> Floats:
-        """Return better weights, one vector a block: a row has the features of its counterpart at its own block."""
+        """Return better weights, one vector per block: a row has the features of its counterpart in its own block."""
         width = features.shape[1]
         columns = (block[:, None] * width + np.arange(width)).ravel()
         offsets = np.arange(0, len(columns) + 1, width)
@@ -142,7 +143,7 @@ class Alternation:
         return result.step().reshape(start.shape)
 
     def _keep(self, U: Floats, V: Floats) -> None:
-        """Take factors that lower the objective."""
+        """Keep factors that lower the objective."""
         away = float(((U - self.U0) ** 2).sum() + ((V - self.V0) ** 2).sum())
         value = self.loss(self._scores(U, V), self.data)[0] + away / (2 * self.C)
         if value <= self.objective:
@@ -153,13 +154,13 @@ class Alternation:
 
 
 def explained_part(known: Floats, item: Integers, ridge: float) -> Floats:
-    """Return how much of every item's known score its ratings say themselves, to be taken off the bias of a start.
+    """Return the part of every item's known score that its ratings explain, to subtract from the bias of a start.
 
-    Known scores cannot be taken off the ratings before these are factorised: they are in units of the score, and how
-    long a rating is in those is found only afterwards. But at any length a ridge regression with n ratings follows a
-    constant by n / (n + ridge): were it taken off the ratings, the item's bias would fall by as much. The mean over
-    the ratings is left out, as it is of the ratings themselves. Starts with and without this are tried, since where C
-    is small even a bias that undoes a misleading offset is penalised too much.
+    Known scores cannot be subtracted from the ratings before the factorisation: they are in units of the score, and the
+    length of a rating in these units is known only afterwards. But at any length a ridge regression with n ratings
+    follows a constant by n / (n + ridge): if it were subtracted from the ratings, the item's bias would fall by as
+    much. The mean over the ratings is excluded, as it is removed from the ratings themselves. Starts with and without
+    this are tried, since with a small C even a bias that corrects a misleading offset is penalised too much.
     """
     counts = np.bincount(item, minlength=len(known))
     return np.asarray(counts / (counts + ridge) * (known - known[item].mean()))

@@ -1,4 +1,4 @@
-"""What is known of items beside their ratings: features, and parts of their scores."""
+"""Known properties of items besides their ratings: features, and parts of their scores."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def served_items(
 ) -> tuple[list[Any], Floats]:
     """Return the items of a model, those rated first, and their factors.
 
-    Factors are regressed on features; without these an item gets the mean, as one that is unknown altogether. Then the
-    offsets join the items' biases, and nothing needs to tell them apart from then on.
+    Factors are regressed on features; without features an item gets the mean, like an unknown one. Then the offsets are
+    added to the items' biases.
     """
     seen = set(rated)
     described = [item for item in features if item not in seen]

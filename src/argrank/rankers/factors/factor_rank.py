@@ -1,4 +1,4 @@
-"""Ranking matrix factorisation: the items a user likes most come first, whatever the exact ratings."""
+"""Ranking matrix factorisation: optimises the order of a user's items, not the exact ratings."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from argrank.rankers.factors.factor_ranker import FactorRanker, Factors, Rated, 
 class FactorRank(Measured, Gains, FactorRanker):
     """Factors of users and items that rank: ``(|U - U0|² + |V - V0|²) / (2 C m) + mean over the m users of a loss``.
 
-    A user's score of an item is ``U_user · V_item + bias of the item``, the bias being V's last column, plus what is
-    known of the item beforehand (``item_offsets`` of ``fit``). The loss is ORM's bound of 1 - NDCG@k (or any measure
-    a · b) over the items the user rated (ORM section 7.2; Weimer et al. 2008). U0 and V0 are a factorisation by squared
-    error (``factor-regression``), at the length that suits the convex bound best, and for a tight bound at ten times
-    that. For fixed V the problem falls apart by user, and with the convex bound it is convex in U, and for fixed U in
-    V. Both are improved in turn by L-BFGS, and a step that does not lower the objective is not taken. Both together are
-    not convex: nothing is known of other minima, and where ratings are few those from other starts may be lower by
-    half.
+    A user's score of an item is ``U_user · V_item + bias of the item``, the bias being V's last column, plus the item's
+    known offset (``item_offsets`` of ``fit``). The loss is ORM's bound of 1 - NDCG@k (or any measure a · b) over the
+    items the user rated (ORM section 7.2; Weimer et al. 2008). U0 and V0 are a factorisation by squared error
+    (``factor-regression``), at the length that suits the convex bound best, and for a tight bound at ten times that.
+    For fixed V the problem separates by user, and with the convex bound it is convex in U, and for fixed U in V. Both
+    are improved alternately by L-BFGS; a step that does not lower the objective is rejected. The joint problem is not
+    convex: with few ratings, minima from other starts may be lower by half.
 
     Parameters
     ----------
@@ -37,18 +36,18 @@ class FactorRank(Measured, Gains, FactorRanker):
     measure, decay, bound, gain, relevant_at
         The loss, as in ``orm``; "measure" as decay is c = a, which one sort solves.
     user_weight
-        What a user's loss counts: all the same, or as much as the user's ratings are many.
+        Weight of a user's loss: equal, or proportional to the number of the user's ratings.
     near_start
         Whether to stay near the factorisation by squared error, which keeps what is known of items with few ratings;
-        otherwise it is only where the descent starts, and factors are shrunk to 0 (then C = 1 is a fair first value).
+        otherwise it is only the start of the descent, and factors are shrunk to 0 (then C = 1 is a good first value).
     start_ridge
         Ridge of the factorisation by squared error; as ``ridge`` of ``factor-regression``.
     rounds
         Number of rounds of U and V after which to stop. Few are enough near the start.
     tol
         Stop when a round gains less than this share of the objective. Below 1e-3 the halves are solved to
-        this gap, a tight bound's by convex steps to a minimum, with enough ``max_iter``: then neither can be improved
-        alone.
+        this gap, a tight bound's by convex steps to a minimum, with enough ``max_iter``: then neither half can be
+        improved alone.
     max_iter
         Passes over the ratings in one half of a round.
     n_jobs

@@ -1,4 +1,4 @@
-"""What rankers of (user, item, rating) triples share: from the caller's triples to a model that recommends."""
+"""Base class of rankers of (user, item, rating) triples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rated(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What a factorisation ends with: U, V with the items' biases as its last column, the objective, the rounds."""
+    """The result of a factorisation: U, V with the items' biases as its last column, the objective, the rounds."""
 
     U: Floats
     V: Floats
@@ -70,8 +70,8 @@ class FactorRanker(Reporting, Estimator[FactorModel]):
     Parameters
     ----------
     rank
-        Number of factors beside the items' own bias. Choose it by validation; a few hundred ratings are
-        enough for one or two.
+        Number of factors, not counting the items' bias. Choose it by validation; a few hundred ratings are enough for
+        one or two.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report, by user; None for the measure that is optimised,
         with the ranker's own gain and relevant_at, and "ndcg@10" where none is.
@@ -112,12 +112,12 @@ class FactorRanker(Reporting, Estimator[FactorModel]):
             Items without ratings get the factors that a ridge regression of the learned factors on the features
             predicts for them; without features they get the mean of all items.
         item_offsets : mapping from items to numbers, optional
-            What is known of an item's score beforehand: popularity, an editor's view, the score of a content model.
-            It is added to the score as it is and not shrunk; users and items learn what it leaves to explain, so a
-            boost that ratings must not undo belongs on top of ``predict``. Items left out count 0. Items without
-            ratings are served too, with their offset on top of what ``item_features`` gives them, or of the mean.
+            A known part of an item's score: popularity, an editor's view, the score of a content model. It is added to
+            the score unchanged; the factors learn the remainder, so a boost that ratings must not undo should be added
+            to the result of ``predict``. Items left out have 0. Items without ratings are served too, with their offset
+            added to what ``item_features`` predicts, or to the mean.
         eval_set : triples, in any of these forms or as a tuple of three arrays, optional
-            Ratings on which ``scoring`` is taken after every round (``trace_["validation"]``).
+            Ratings on which ``scoring`` is computed after every round (``trace_["validation"]``).
         """
         features, offsets = check_features(item_features), check_offsets(item_offsets)
         given = Triples.of(users, items, ratings)
@@ -162,7 +162,7 @@ class FactorRanker(Reporting, Estimator[FactorModel]):
 
     @checked
     def score(self, users: Any, items: Any = None, ratings: Any = None) -> float:
-        """Return the mean over users of what this ranker reports, on ratings in any form that ``fit`` takes."""
+        """Return the mean over users of the reported measure, on ratings in any form that ``fit`` accepts."""
         check_is_fitted(self)
         given = Triples.of(users, items, ratings)
         scores = self.predict(given.users, given.items)
@@ -186,7 +186,7 @@ class Watch:
 
 
 class Triples(NamedTuple):
-    """Ratings as the caller has them: a user, an item and a number each."""
+    """The caller's ratings: a user, an item and a number each."""
 
     users: Any
     items: Any
@@ -194,7 +194,7 @@ class Triples(NamedTuple):
 
     @classmethod
     def of(cls, users: Any, items: Any = None, ratings: Any = None) -> Triples:
-        """Check triples given in any of the forms that ``FactorRanker.fit`` takes."""
+        """Check triples given in any of the forms that ``FactorRanker.fit`` accepts."""
         if items is None and ratings is None:
             columns = _columns(users)
             if len(columns) == 3:
@@ -214,7 +214,7 @@ class Triples(NamedTuple):
         return cls(users, items, y)
 
     def as_dataset(self) -> Dataset:
-        """Return the ratings as labels, one query a user; there are no features."""
+        """Return the ratings as labels, one query per user; there are no features."""
         return Dataset(sparse.csr_matrix((len(self.y), 1)), self.y, qid=self.users)
 
 

@@ -1,4 +1,4 @@
-"""Matrix factorisation by squared error: what ranking factorisations start from, and have to beat."""
+"""Matrix factorisation by squared error: the start of ranking factorisations, and their baseline."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ class FactorRegression(FactorRanker):
 
     A rating is predicted by the mean of all + ``U_user · V_item`` + a bias of the user + a bias of the item; the mean
     and the users' biases are then dropped, as they change no user's ranking. Users and items are improved in turn by
-    ridge regressions. Ratings say how much, and not only which, so this is hard to beat; ``factor-rank`` starts here.
+    ridge regressions. It uses the values of ratings and not only their order, so it is hard to beat; ``factor-rank``
+    starts from it.
 
     Parameters
     ----------
     ridge
-        Weight of the squares of all factors and biases. Raise it where users or items have few ratings.
+        Weight of the squares of all factors and biases. Raise it if users or items have few ratings.
     rounds
         Number of rounds of users and items.
 
@@ -55,8 +56,8 @@ def factorise(
 ) -> Factors:
     """Return factors by alternating ridge regressions on a target, users and items each with a bias of their own.
 
-    The users' bias is learned with the rest and dropped: it tells generous users from users of good items, which the
-    mean of their ratings cannot, and changes no user's ranking.
+    The users' bias is learned and then dropped: it separates generous users from users of good items, which the mean of
+    their ratings cannot, and changes no user's ranking.
     """
     user, item = rated.user, rated.item
     random, centred = np.random.default_rng(random_state), target - target.mean()

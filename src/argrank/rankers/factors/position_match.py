@@ -29,23 +29,23 @@ Page = tuple[NDArray[np.intp], NDArray[np.intp]]  # documents and their slots
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PositionMatch(Estimator[SlotModel]):
-    """Fill the slots of a page: minimise ``|W|² / (2C) + mean over queries of a bound of what the page lacks``.
+    """Fill the slots of a page: minimise ``|W|² / (2C) + mean over queries of a bound of the page's loss``.
 
     A document with features x scores ``x' W s`` at a slot with features s; a page is the best assignment of documents
     to slots (ORM section 7.3). The bound is the structured hinge: the greatest (score less gain) of any page, plus the
-    gain of the best page, less its score. There is no order to exploit, so pages are found by SciPy's assignment.
+    gain of the best page, less its score. Pages are found by SciPy's assignment solver.
 
     Parameters
     ----------
     slots : array of shape (n_slots, n_slot_features), optional
-        Features of the slots; by default every slot has weights of its own.
+        Features of the slots; by default every slot has its own weights.
     C
         Weight of the loss against the regulariser; choose it by validation, in powers of ten.
     tol
         Stop when the duality gap is this share of the objective. Lower it for a closer optimum, which rarely
         ranks better.
     max_iter
-        Number of passes over the data after which to stop, with a warning. Raise it where a fit warns.
+        Number of passes over the data after which to stop, with a warning. Raise it if a fit warns.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class PositionMatch(Estimator[SlotModel]):
 
     @checked
     def fit(self, X: Any, gains: Any, *, qid: Any = None, group: Any = None) -> PositionMatch:
-        """Learn from documents, and what each gains at each slot.
+        """Learn from documents, and the gain of each at each slot.
 
         ``X`` are features, with ``qid`` or ``group``, or a Dataset, whose labels are not used; ``gains`` has the shape
         (n_documents, n_slots), its rows in the caller's order.
@@ -167,7 +167,7 @@ def _page(scores: Floats) -> Page:
 
 
 def _table(name: str, given: Any, what: str) -> Floats:
-    """Return a matrix of finite numbers, or say what was given instead."""
+    """Return a matrix of finite numbers, or raise."""
     try:
         table = np.asarray(given, np.float64)
     except (TypeError, ValueError, OverflowError) as error:

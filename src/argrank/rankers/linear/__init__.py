@@ -1,1 +1,1 @@
-"""Rankers with a linear model: an objective, a regulariser and a solver."""
+"""Linear rankers: an objective, a regulariser and a solver."""

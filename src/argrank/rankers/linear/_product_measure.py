@@ -1,4 +1,4 @@
-"""What is optimised by the rankers of any measure of the form a · b."""
+"""Parameters of rankers for any measure of the form a · b."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class ProductMeasure(Measured, GainsAndDiscounts):
     Parameters
     ----------
     measure : str or Measure
-        Any of the form a · b: "ndcg@k", "dcg@k", "p@k", "r@k", "rbp", "eru", "neru", "wta", also "mrr" where a query
-        has one relevant document (else see svm-mrr).
+        Any of the form a · b: "ndcg@k", "dcg@k", "p@k", "r@k", "rbp", "eru", "neru", "wta", also "mrr" if every query
+        has at most one relevant document (else see svm-mrr).
     k
-        Cut-off of the measure; "auto" for the one in its name, None for none. With the default measure it replaces
-        the 10. A small one looks at few documents of each query.
+        Cut-off of the measure; "auto" for the one in its name, None for none. With the default measure it replaces the
+        10. A small one uses few documents of each query.
     a, b : optional
-        A measure of your own instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable
-        of the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels; ``gain`` where not given).
+        Your own measure instead of ``measure``: discounts of the ranks (numbers, extended by zeros, or a callable of
+        the ranks 1, 2, …) and gains of the labels (a table or a callable of the labels; ``gain`` if not given).
     """
 
     k: Count | Literal["auto"] | None = "auto"

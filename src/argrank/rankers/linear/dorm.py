@@ -19,12 +19,12 @@ from argrank.rankers.linear.structured_ranker import MeasureHinge
 class DORM(CutOff, GainsAndDiscounts, MeasureHinge):
     """Linear ranker for NDCG@k on the positions map: ``w·phi`` is the sum of the scores times a decay of the rank.
 
-    The most violated ranking is an assignment, solved exactly by far smaller problems than the paper's n x n.
+    The most violated ranking is an assignment, solved exactly with far smaller problems than the paper's n x n.
 
     The default is the tight bound, started from RankSVM, with C = 100, chosen on validation parts; the paper's is
     ``bound="convex"``, which has its optimum at w = 0 on data like OHSUMED. The default reference is not the
     paper's y*, one ideal ranking: "averaged" is the mean over *all* rankings without loss, which does not depend on the
-    order of equal documents in the file; ``reference="any"`` is the paper's reading.
+    order of equal documents in the file; ``reference="any"`` is the paper's.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class DORM(CutOff, GainsAndDiscounts, MeasureHinge):
         vector that never rises.
     reference
         The ideal ranking that the convex bound compares with: the mean of all ideal ones, one that keeps equal labels
-        in their order (the paper's), or the rows as they come.
+        in their order (the paper's), or the order of the rows.
     """
 
     ranker: ClassVar[str] = "dorm"

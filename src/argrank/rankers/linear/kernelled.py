@@ -29,8 +29,8 @@ class Kernelled(LinearRanker):
     Parameters
     ----------
     w0 : array or "regression", optional
-        Weights near which to stay; "regression" takes least squares on the labels. For small data with
-        bound="tight", as in the paper's experiment on OHSUMED.
+        Weights near which to stay; "regression" is least squares on the labels. For small data with bound="tight", as
+        in the paper's experiment on OHSUMED.
     kernel : "linear", "rbf", "poly" or "precomputed", optional
         For small data: scores are kernel expansions instead of linear functions. With "precomputed" X is the Gram
         matrix of the training rows, and at prediction the kernel of the new rows with all training rows.
@@ -78,12 +78,12 @@ class _KernelWatcher:
         self._watcher.record([model.scores(part.data.X) for part in self._watcher.validations], facts)
 
 
-COPIES = 5  # of the Gram matrix that a fit holds: itself, its eigenvectors, room for LAPACK, the new features
+COPIES = 5  # copies of the Gram matrix in a fit: itself, its eigenvectors, LAPACK's workspace, the new features
 EIGENVALUE_NOISE = 1e-10  # eigenvalues below this share of the largest are noise, as are coefficients
 
 
 class KernelFeatures:
-    """Training data in coordinates of the kernel's feature space, in which every linear solver works as it is.
+    """Training data in coordinates of the kernel's feature space, for any linear solver.
 
     The Gram matrix of the training documents is K = Z Z', by its eigenvectors; a linear model w on the rows of Z is
     the kernel expansion with coefficients beta where ``w = Z' beta``, and |w|² its norm. So the solution on Z is that
@@ -115,7 +115,7 @@ class KernelFeatures:
         return gram
 
     def model(self, w: Floats) -> KernelModel:
-        """Return the kernel model of linear weights on the features made here."""
+        """Return the kernel model of linear weights on these features."""
         beta: Floats = self._vectors @ (w / self._roots)
         if self._kernel.name == "precomputed":
             return KernelModel(self._kernel, np.empty((0, self._data.n_features)), self._data.to_caller(beta))

@@ -28,21 +28,21 @@ FIRST_STEP = 1e-3  # in features of unit spread
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
-    """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), weighed by the change of a measure.
+    """Linear ranker that follows LambdaRank's forces (Burges et al. 2006), weighted by the change of a measure.
 
-    The forces are the gradient of no function, so there is no optimum to prove: it takes ``max_iter`` steps of fixed
-    size with momentum, measured in features of unit spread. ``objective_`` is |w|² / (2C) plus the mean over queries of
-    the weighted logistic losses of the last ranking. ``solver``, ``tol`` and ``random_state`` have no meaning here.
+    The forces are not the gradient of a function, so there is no proven optimum: it takes ``max_iter`` steps of fixed
+    size with momentum, in features of unit spread. ``objective_`` is |w|² / (2C) plus the mean over queries of the
+    weighted logistic losses of the last ranking. ``solver``, ``tol`` and ``random_state`` are not used.
 
     Parameters
     ----------
     measure : str or Measure
         What the forces are for: any measure of the form a · b, also MAP, MRR and ERR.
     learning_rate
-        Size of the steps; with many correlated features large ones swing. Lower it where the objective in
-        ``trace_`` rises.
+        Size of the steps; with many correlated features large ones oscillate. Lower it if the objective in ``trace_``
+        rises.
     max_iter
-        Steps, each a pass over the data. Raise it where the objective in ``trace_`` still falls at the end.
+        Steps, each a pass over the data. Raise it if the objective in ``trace_`` still falls at the end.
     """
 
     takes_gains: ClassVar[bool] = True
@@ -88,7 +88,7 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
         return Outcome.of(result)
 
     def _begin(self, data: Dataset, spread: Floats) -> Floats:
-        """Return weights a little along RankNet's force: at w = 0 all scores tie, and the forces follow a ranking."""
+        """Return small weights along RankNet's force: at w = 0 all scores tie, and the forces need a ranking."""
         if not is_distributed(data) and data.gains is not None:
             slope = -_along_gains(data, data.gains)
         else:
@@ -100,14 +100,14 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
 
 
 def _along_gains(data: Dataset, gains: Floats) -> Floats:
-    """Return how the features go with the gains that rows carry, within queries."""
+    """Return the covariance of the features with the rows' gains, within queries."""
     means = np.add.reduceat(gains, data.indptr[:-1]) / data.sizes
     weight = np.repeat(query_weights(data) / query_weights(data).sum(), data.sizes)
     return np.asarray(data.X.T @ (weight * (gains - np.repeat(means, data.sizes))), np.float64)
 
 
 def _spread(data: Dataset, n_jobs: int | None) -> Floats:
-    """Return the standard deviation of every feature, queries weighted as they count in the risk."""
+    """Return the standard deviation of every feature, with the query weights of the risk."""
     sums = map_blocks(data, _sums, n_jobs)
     weight = sum(one[0] for one in sums)
     mean, square = (np.asarray(sum(one[i] for one in sums)) / weight for i in (1, 2))

@@ -1,4 +1,4 @@
-"""What linear rankers share: how parameters become a problem, who solves it, and what the fit says about itself."""
+"""Base class of linear rankers: from parameters to a problem, its solver, and notes on the fit."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from argrank.rankers.training_data import notes_of_scales
 from argrank.solvers import Regulariser, Result, Squared, minimise, usable
 from argrank.solvers.problem import Collapse, Stop
 
-COLLAPSED = 0.999  # an optimum that keeps this share of the objective at w = 0 has learned nothing
+COLLAPSED = 0.999  # an optimum with at least this share of the objective at w = 0 has learned nothing
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LinearRanker(BaseRanker):
-    """A linear ranker that minimises ``R(w) / C + risk(w)``: the risk is a mean, R = |w|² / 2 unless said otherwise.
+    """A linear ranker that minimises ``R(w) / C + risk(w)``: the risk is a mean, R = |w|² / 2 by default.
 
-    Rankers are dataclasses: a field is a parameter of ``__init__``. ``_objective`` says what the risk is the mean of.
+    Rankers are dataclasses: a field is a parameter of ``__init__``. ``_objective`` returns the loss whose mean is the
+    risk.
 
     Parameters
     ----------
@@ -39,17 +40,16 @@ class LinearRanker(BaseRanker):
         What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, with the
         ranker's own gain, discount and relevant_at, and "ndcg@10" where none is.
     solver : str
-        "auto", or a name of ``argrank.solvers.SOLVERS`` that fits the objective. "auto" takes one that
-        suits it; the others are there to compare.
+        "auto" chooses one that suits the objective; other names of ``argrank.solvers.SOLVERS`` are for comparisons.
     tol
         Stop when the gap is at most this share of the objective; None for the solver's own, which is 1e-3
         (Newton: a gradient norm of 1e-6 of the first). Objectives that are not convex have no gap; for them
         ``C |gradient|² / 2`` is used instead. Lower it to compare optima, raise it to try something quickly.
     max_iter
-        Number of passes over the data after which to stop, with a warning. Raise it where a fit warns.
+        Number of passes over the data after which to stop, with a warning. Raise it if a fit warns.
     random_state
-        Seed of whatever is drawn: samples of rankings, further starts, the order of queries. Any whole number; the same
-        one gives the same bits.
+        Seed of samples of rankings, further starts and the order of queries. Results are bit-identical for the same
+        seed.
     """
 
     scales_lazily: ClassVar[bool] = True
@@ -80,7 +80,7 @@ class LinearRanker(BaseRanker):
         return None
 
     def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, C: float, given: Floats | None) -> Floats | None:
-        """Return where the solver starts, ``given`` being where a regularisation path left off."""
+        """Return the solver's start; ``given`` is the last point of a regularisation path."""
         if given is None and R.centre is not None:
             return R.centre
         return self._tight_start(data, risk, R, C, given) if risk.difference and self.solver != "online" else given
@@ -122,7 +122,7 @@ class LinearRanker(BaseRanker):
         if risk.convex:
             return [
                 f"solver={self.solver!r} proves no gap: {result.message}, but the optimum may be lower than the "
-                f"objective of {result.objective:.6g} by several per cent; solver='auto' says by how much at most"
+                f"objective of {result.objective:.6g} by several per cent; solver='auto' gives a bound"
             ]
         if self.solver == "auto" or result.reason not in (Stop.STEPS, Stop.EPOCHS):
             return []
@@ -132,19 +132,19 @@ class LinearRanker(BaseRanker):
         ]
 
     def _stayed(self, R: Regulariser, w: Floats) -> Stayed | None:
-        """Say which other method's model the weights are near to by intention."""
+        """Return which other method's model the weights stay near by design."""
         return None
 
     def _note(self, risk: AnyRisk) -> None:
-        """Keep what is known of the prepared objective."""
+        """Store facts about the prepared objective."""
 
     def _tight_start(self, data: Dataset, risk: AnyRisk, R: Regulariser, C: float, given: Floats | None) -> Floats:
-        """Return where a tight bound starts: the best, by its own objective, of a few cheap models.
+        """Return the start for a tight bound: the best of a few cheap models, by its own objective.
 
-        They are RankSVM and least squares on the labels, at several lengths, since their own length means nothing
-        here. The convex bound's solution is not among them: it costs more than all the rest, may have collapsed, and
-        led to no lower objective. The start never is w = 0 while there is a direction: there all scores tie, and the
-        tangent would depend on the order of the rows.
+        They are RankSVM and least squares on the labels, scaled to several lengths. The convex bound's solution is not
+        among them: it costs more than all the others, may have collapsed, and did not lead to a lower objective. The
+        start is w = 0 only if there is no other: there all scores tie, and the tangent would depend on the order of the
+        rows.
         """
         cheap = [rank_svm_weights(data, self.n_jobs), regression_weights(data, self.n_jobs)]
         candidates = [R.project(w) for w in (cheap if given is None else [*cheap, given])]
@@ -154,7 +154,7 @@ class LinearRanker(BaseRanker):
         return Collapse(*value) if name == "collapsed_" and value is not None else super()._restored(name, value)
 
     def _notes_of_collapse(self, value: float) -> list[str]:
-        """Say where nothing was learned, and what helps: no C moves an optimum that is at 0 for all of them."""
+        """Return a note if nothing was learned, and what helps: an optimum at 0 for every C cannot be changed by C."""
         if not self.objective_at_zero_ > 0 or value < COLLAPSED * self.objective_at_zero_:
             return []
         signs, other = self._remedies()
@@ -165,22 +165,22 @@ class LinearRanker(BaseRanker):
             found, helps = "the optimum is (nearly) w = 0", f"a larger C, {other}"
         return [
             f"{found}: the objective is {value:.6g}, at w = 0 {self.objective_at_zero_:.6g}. "
-            f"The bound costs more than the measure can gain on these data; what helps is {helps}"
+            f"On this data the bound's penalty exceeds any gain of the measure; what helps is {helps}"
         ]
 
     def _remedies(self) -> tuple[str, str]:
-        """Return what helps where signs hold weights at 0, and what helps in any case."""
+        """Return what helps if signs keep weights at 0, and what helps in any case."""
         return "", "another measure or feature_map"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Restarted:
-    """A ranker whose objective is not convex, so that it descends several times.
+    """A ranker with a non-convex objective and several descents.
 
     Parameters
     ----------
     n_starts
-        Descents from different weights, of which the best counts. More help where results vary with ``random_state``.
+        Descents from different weights, of which the best is used. More help if results vary with ``random_state``.
     """
 
     n_starts: Count = 3
@@ -191,13 +191,13 @@ class Restarted:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CutOff:
-    """A ranker that can be told where its measure cuts a ranking.
+    """A ranker whose measure has a cut-off.
 
     Parameters
     ----------
     k
-        Cut-off of the measure; "auto" for the one in its name, else 10; None for none. A small one looks at few
-        documents of each query.
+        Cut-off of the measure; "auto" for the one in its name, else 10; None for none. A small one uses few documents
+        of each query.
     """
 
     k: Count | Literal["auto"] | None = "auto"

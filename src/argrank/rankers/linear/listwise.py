@@ -1,4 +1,4 @@
-"""Listwise rivals with a smooth loss: ListNet and RankCosine."""
+"""Listwise rankers with a smooth loss: ListNet and RankCosine."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ListNet(LinearRanker):
-    """Linear ListNet (Cao et al. 2007): divergence of top-one probabilities, minimised to the end; convex.
+    """Linear ListNet (Cao et al. 2007): divergence of top-one probabilities, minimised to convergence; convex.
 
-    Its value is the Kullback-Leibler divergence: the paper's cross entropy less the entropy of the wanted
+    Its value is the Kullback-Leibler divergence: the paper's cross entropy minus the entropy of the target
     probabilities.
 
     Parameters
     ----------
     gain : "linear", "exp2", "binary", table or callable
-        Judgements whose softmax is wanted; the paper takes the labels. "exp2" concentrates on the best documents.
+        Judgements whose softmax is the target; the paper uses the labels. "exp2" concentrates on the best documents.
     """
 
     takes_gains: ClassVar[bool] = True
@@ -42,7 +42,7 @@ class RankCosine(Restarted, LinearRanker):
     Parameters
     ----------
     gain : "exp2", "linear", "binary", table or callable
-        Gain of a label, to whose direction that of the scores is turned. Take the one of the measure that you report.
+        Gain of a label; the angle between gains and scores is minimised. Use the gain of the measure that you report.
     """
 
     minimises: ClassVar[str] = "the angle between scores and gains"

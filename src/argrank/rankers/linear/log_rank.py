@@ -28,19 +28,20 @@ LIKELIHOOD_C = 10.0  # in units of the features' spread; had the best mean over 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalRanker(LinearRanker):
-    """What the conditional models share: those with a measure stay near RankSVM by default, and say so (``stayed_``).
+    """Base class of conditional models; those with a measure stay near RankSVM by default (see ``stayed_``).
 
-    No C for shrinking towards 0 suits short lists, long ones and features of any scale. Given a C, the objective is the
-    paper's. Its C, for ``|w|² / C`` beside a sum, is 2 / P times ours where the risk is a mean over all P pairs
-    (log-mle, log-combined, log-convex), and 2 / Q times ours where it is one over the Q queries (log-gain, log-loss).
+    No single C for shrinking towards 0 suits short lists, long ones and features of any scale. With a given C, the
+    objective is the paper's. The paper's C, for ``|w|² / C`` plus a sum, is 2 / P times ours where the risk is a mean
+    over all P pairs (log-mle, log-combined, log-convex), and 2 / Q times ours where it is one over the Q queries
+    (log-gain, log-loss).
 
     Parameters
     ----------
     C
         Weight of the risk against ``|w|² / 2``. With None, the default, R is half the squared distance from RankSVM,
-        every weight counting in units of its feature's spread within queries, and C is 0.03 times the squared spread of
-        RankSVM's scores over its risk: how far the model goes depends neither on the scale of the features nor on that
-        of the risk. 0.03 was chosen on validation parts of nine data sets. ``C_`` is the C that was used.
+        with every weight in units of its feature's spread within queries, and C is 0.03 times the squared spread of
+        RankSVM's scores over its risk, so that the distance depends neither on the scale of the features nor on that of
+        the risk. 0.03 was chosen on validation parts of nine data sets. ``C_`` is the C that was used.
     scale
         "pairs" divides the feature map by the number of pairs of the query, so that long lists count no more than short
         ones; the paper leaves it a sum.
@@ -67,15 +68,15 @@ class ConditionalRanker(LinearRanker):
 class LogMLE(ConditionalRanker):
     """Maximum likelihood of the best ranking (LogRank's L1): RankNet's cost at twice the scores, not normalised.
 
-    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form; with ``|w|² / (2C)`` it is
-    the paper's objective, convex, and minimised to the end.
+    The risk is the mean over all pairs of log(1 + exp(-2 (s_i - s_j))), in closed form; with ``|w|² / (2C)`` it is the
+    paper's objective, convex, and minimised to convergence.
 
     Parameters
     ----------
     C
-        Weight of the risk against ``|w|² / 2``. With None, the default, it is 10, and every weight counts in units of
-        its feature's spread within queries, so that the scale of the features does not matter; on features between 0
-        and 1 this is about ``C=100.0``. Chosen on validation parts. ``C_`` is the C that was used.
+        Weight of the risk against ``|w|² / 2``. With None, the default, it is 10, with every weight in units of its
+        feature's spread within queries, so that the scale of the features does not matter; on features between 0 and 1
+        this is about ``C=100.0``. Chosen on validation parts. ``C_`` is the C that was used.
     """
 
     minimises: ClassVar[str] = "pairs in the wrong order"
@@ -95,11 +96,11 @@ class LogMLE(ConditionalRanker):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MeasureRanker(Measured, GainsAndDiscounts, ConditionalRanker):
-    """What the conditional models with a measure share.
+    """Base class of conditional models with a measure.
 
     With ``measure="auc"`` everything is a closed form. Otherwise rankings are drawn once for every query before the
     optimisation; ``sample_bytes_`` is the memory they take, ``sample_sizes_`` the number of different ones per query.
-    A hundred rankings of a query say too little about long lists: one more reason to stay near RankSVM.
+    A hundred rankings per query are too few for long lists, which is another reason to stay near RankSVM.
 
     Parameters
     ----------
@@ -107,16 +108,15 @@ class MeasureRanker(Measured, GainsAndDiscounts, ConditionalRanker):
         What is optimised: "auc" (relevant documents against others; "AUC(graded=True)" for all pairs of
         different label), "map", "ndcg@10", "mrr@10", "err@10" or any other.
     n_samples
-        Rankings drawn for a query. More are steadier on long lists; time and memory grow with them.
+        Rankings drawn for a query. More give more stable results on long lists; time and memory grow with them.
     skew : "best", "worst", "mixed" or a number
         Where the walks start: mostly at the best ranking, mostly at the worst, half and half, or at rankings of diverse
         loss drawn with probability proportional to exp(number * loss). Walks from the best ranking alone, as with -30,
-        did best on validation data: rankings far from it are a hundred terms out of too many to count.
+        did best on validation data.
     importance
         Weigh the sampled rankings so that sums estimate those over all y. Meant for comparisons with closed forms.
     rho
-        Weight of the loss against the feature map. Raise it by powers of ten to give the measure more of a
-        say.
+        Weight of the loss against the feature map. Raise it by powers of ten to give the measure more influence.
     """
 
     n_samples: Count = 100
@@ -151,12 +151,12 @@ class MeasureRanker(Measured, GainsAndDiscounts, ConditionalRanker):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RestartedMeasureRanker(Restarted, MeasureRanker):
-    """What those share that are not convex.
+    """Base class of the non-convex ones.
 
     Parameters
     ----------
     n_starts
-        Descents from different weights, of which the best counts; one alone where the model stays near RankSVM.
+        Descents from different weights, of which the best is used; only one if the model stays near RankSVM.
     """
 
     def _own(self) -> dict[str, Any]:
@@ -212,8 +212,8 @@ class LogConvex(MeasureRanker):
     weights : sequence of float, optional
         Weight of every measure, 0 or more; equal ones that add up to 1 unless given.
     rho
-        Weight of the loss against the feature map, which as a sum over pairs soon outgrows it (the paper's
-        Figure 8). Raise it by powers of ten to give the measure more of a say.
+        Weight of the loss against the feature map, which, as a sum over pairs, soon exceeds the loss (the paper's
+        Figure 8). Raise it by powers of ten to give the measure more influence.
 
     Examples
     --------

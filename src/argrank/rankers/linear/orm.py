@@ -27,10 +27,10 @@ from argrank.solvers import SOLVERS, online
 class ORM(ProductMeasure, StructuredRanker):
     """Linear ranker for any measure of the form a · b (Le, Smola, Chapelle and Teo, Optimization of Ranking Measures).
 
-    It minimises ``|w - w0|² / (2C) + risk``, the risk being the mean over the queries of an upper bound of what a
-    ranking lacks of the best one. The paper's lambda, in a sum over m queries, is m / C. The default is the tight
-    bound, started from RankSVM, with C = 100, chosen on validation parts: the convex bound has its optimum at w = 0
-    on data like OHSUMED, for every C.
+    It minimises ``|w - w0|² / (2C) + risk``, where the risk is the mean over the queries of an upper bound of the
+    ranking's loss against the best one. The paper's lambda, in a sum over m queries, is m / C. The default is the tight
+    bound, started from RankSVM, with C = 100, chosen on validation parts: the convex bound has its optimum at w = 0 on
+    data like OHSUMED, for every C.
 
     Parameters
     ----------
@@ -40,24 +40,24 @@ class ORM(ProductMeasure, StructuredRanker):
         validation parts "sqrt" was no better, and took two to ten times as long on most.
     reference
         The ideal ranking of the convex bound: the mean of all ideal ones, one that keeps equal labels in their order,
-        or the rows as they come.
+        or the order of the rows.
     bound
         Equations 20, 21 and 22 of the paper, each closer to the loss than the one before; the last two are not convex,
         and are solved by successive convex approximation (Algorithm 2).
     assignment
         The cheapest exact search for the most violated ranking of each query, or the plain n x n assignment, which is
-        slower and for comparisons.
+        slower, for comparisons.
     diverse : bool or int
         Train for rankings with at most one document (or the given number) of each source in the first k ranks; the
         data needs ``sources``. ``rank(data, diverse=True, k=…)`` ranks that way.
     solver : "auto", "bundle", "cutting-plane", "frank-wolfe", "online" or "l-bfgs"
-        For the convex bound; "online" (stochastic subgradients) goes for every bound. "cutting-plane" is the n-slack
+        For the convex bound; "online" (stochastic subgradients) works for every bound. "cutting-plane" is the n-slack
         quadratic program with column generation; "l-bfgs" ignores that the objective has kinks.
     penalty, signs
-        ``|w - w0|₁ / C`` instead of the squares, and on which side of 0 a feature's weight may be; see
-        ``StructuredRanker``. Signs also work with solver="online".
+        ``|w - w0|₁ / C`` instead of the squares, and constraints on the signs of weights; see ``StructuredRanker``.
+        Signs also work with solver="online".
     batch_size
-        Queries in a step of solver="online". Larger ones are steadier and slower.
+        Queries in a step of solver="online". Larger ones are more stable and slower.
 
     Examples
     --------
@@ -104,15 +104,16 @@ class ORM(ProductMeasure, StructuredRanker):
         Parameters
         ----------
         source : path or callable
-            A LETOR file, or what returns an iterable of Datasets of whole queries, from the beginning, at every call.
+            A LETOR file, or a function that returns an iterable of Datasets of whole queries, from the beginning, at
+            every call.
         epochs : int
-            Passes over the data; one more takes ``objective_``.
+            Passes over the data; one more computes ``objective_``.
         chunk_bytes : int
-            Text of a file that is held at a time.
+            Bytes of a file's text in memory at a time.
         n_features : int, optional
-            Number of features of a file, where the first chunk may not mention the last ones.
+            Number of features of a file, if the last ones may not occur in the first chunk.
 
-        Queries count alike; ``normalise`` may be one that works within queries. ``solver`` is not used.
+        Queries have equal weights; ``normalise`` may be a per-query one. ``solver`` is not used.
         """
         for name, value in (("kernel", self.kernel), ("w0", self.w0)):
             if value is not None:
@@ -131,7 +132,7 @@ class ORM(ProductMeasure, StructuredRanker):
 
         regulariser = self._regulariser(first)
         if option := SOLVERS["online"].refuses(regulariser):
-            raise OptionError(f"{option}: expected fit with solver='bundle', got fit_stream, which cannot do it")
+            raise OptionError(f"{option}: expected fit with solver='bundle', got fit_stream, which does not support it")
 
         def risks() -> Iterator[AnyRisk]:
             counted.update(queries=0, documents=0)

@@ -1,4 +1,4 @@
-"""RankSVM: the pairwise hinge, squared or plain, minimised without ever forming a pair."""
+"""RankSVM: the pairwise hinge, squared or plain, minimised without forming pairs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from argrank.rankers.linear.linear_ranker import LinearRanker
 class RankSVM(LinearRanker):
     """Linear ranker that minimises ``|w|² / (2C) + mean over all pairs of max(0, 1 - w·(x_i - x_j))²``.
 
-    The pairs are all documents i, j of one query with label i > label j, or the data's ``preferences``. With weights of
-    rows (``sample_weight``) a pair counts their product, as if a row of weight 2 were there twice. The C of Lee &
+    The pairs are all documents i, j of one query with label i > label j, or the data's ``preferences``. With row
+    weights (``sample_weight``) a pair's weight is their product, as if a row of weight 2 occurred twice. The C of Lee &
     Lin (2014) and svm_rank weighs the sum over the P pairs of the training data: theirs is C / P; LETOR's runs, which
-    divide by the number of pairs, have ours. Objective, gradient and Hessian products cost O(n log n) per query.
-    ``loss="hinge"`` leaves the square out, as svm_rank does; it is then SVMauc on another scale. C = 30 had
-    the best mean over validation parts; fewer queries need a smaller C, more queries a larger one.
+    divide by the number of pairs, use ours. Objective, gradient and Hessian products cost O(n log n) per query.
+    ``loss="hinge"`` is the plain hinge, as in svm_rank; it is then SVMauc on another scale. C = 30 had the best mean
+    over validation parts; fewer queries need a smaller C, more queries a larger one.
 
     Parameters
     ----------

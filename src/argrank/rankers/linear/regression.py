@@ -1,4 +1,4 @@
-"""Least squares on the labels: the plainest ranker, and a strong baseline."""
+"""Least squares on the labels: the simplest ranker, and a strong baseline."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from argrank.rankers.training_data import LEAST_SQUARES, Work
 class Regression(BaseRanker):
     """Linear ranker that minimises ``sum of (w·x + intercept - label)² + ridge * |w|²``.
 
-    The intercept is fitted and then dropped, since it moves no document (``intercept_`` keeps it). Where the data
-    leaves a choice of weights, the shortest are taken.
+    The intercept is fitted and then dropped, since it changes no ranking (``intercept_`` holds it). If the solution is
+    not unique, the shortest weights are used.
 
     Parameters
     ----------
     gain : "linear", "exp2", sequence or callable
         What is fitted: the label itself by default, or a gain of it. "exp2" counts the best labels more, as NDCG does.
     ridge
-        Weight of the regulariser, none by default, on the scale of scikit-learn's Ridge. Raise it where
-        features repeat each other or queries are few.
+        Weight of the regulariser, none by default, on the scale of scikit-learn's Ridge. Raise it if features are
+        redundant or queries are few.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     """

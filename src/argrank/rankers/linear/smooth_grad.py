@@ -1,4 +1,4 @@
-"""SmoothGrad: gradient descent on a smooth version of a measure, made less and less smooth."""
+"""SmoothGrad: gradient descent on a smoothed measure, with gradually less smoothing."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from argrank.solvers.problem import Stop
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SmoothGrad(ProductMeasure, LinearRanker):
-    """Linear ranker that minimises ``|w - w0|² / (2C) + risk``, the risk being what a smooth measure lacks of the best.
+    """Linear ranker that minimises ``|w - w0|² / (2C) + risk``, where the risk is the loss of a smoothed measure.
 
-    Every rank is held softly by the documents whose scores are within about sigma of the one there (ORM section 5).
+    Every rank is shared by the documents whose scores are within about sigma of the one there (ORM section 5).
     Algorithm 4: from a cheap model, minimise with a wide sigma, halve sigma, start again from there. The paper's
-    lambda, beside a sum over m queries, is m / (2C). ``tol`` holds for every sigma.
+    lambda, with a sum over m queries, is m / (2C). ``tol`` applies to every sigma.
 
     Parameters
     ----------
     C
-        Weight of the risk against ``|w - w0|² / 2``. With None, the default, every weight counts there in units of its
-        feature's spread within queries, and C is 0.03 times the squared spread of w0's scores over its risk, so that
-        the scale of the features does not matter; chosen on validation parts. ``C_`` is the C that was used.
+        Weight of the risk against ``|w - w0|² / 2``. With None, the default, every weight is in units of its feature's
+        spread within queries, and C is 0.03 times the squared spread of w0's scores over its risk, so that the scale of
+        the features does not matter; chosen on validation parts. ``C_`` is the C that was used.
     measure : str or Measure
         Any of the form a · b, as in ``orm``; also "map", in SmoothRank's form.
     sigma
-        Where the annealing starts, in units of the standard deviation of w0's scores within queries. A
-        larger one moves farther from there.
+        Start of the annealing, in units of the standard deviation of w0's scores within queries. A larger one moves
+        farther from w0.
     halvings
         How often sigma is halved; one minimisation for each value. More come closer to the measure itself.
     w0 : array or "regression", optional
         Start, and weights near which to stay: RankSVM by default, which did better on validation parts than the
         paper's "regression", least squares on the labels.
     solver : "l-bfgs" or "cg"
-        What minimises for a fixed sigma; "cg" is the paper's.
+        The solver for a fixed sigma; "cg" is the paper's.
     """
 
     takes_gains: ClassVar[bool] = True
@@ -72,7 +72,7 @@ class SmoothGrad(ProductMeasure, LinearRanker):
         return self.sigma * (spread_within_queries(w0, data, self.n_jobs) or 1.0)
 
     def _pull(self, data: Dataset, risk: AnyRisk) -> tuple[Regulariser, float]:
-        """Return R and C, which depends on the risk with the widest sigma alone."""
+        """Return R and C, which depends only on the risk with the widest sigma."""
         if self.C is not None:
             return super()._pull(data, risk)
         w0 = self._centre(data)
@@ -108,6 +108,6 @@ class SmoothGrad(ProductMeasure, LinearRanker):
             w, left, n_iter = result.w, left - int(result.n_passes), n_iter + result.n_iter
             if result.reason is Stop.INTERRUPTED or left <= 0:
                 break
-        # with a narrow sigma the objective is all but a step function: where rounding ends the descent, it has ended
+        # with a narrow sigma the objective is almost a step function: stopping by rounding counts as converged
         reason = Stop.STEPS if result.reason is Stop.PRECISION else result.reason
         return Outcome.of(replace(result, n_iter=n_iter, reason=reason))

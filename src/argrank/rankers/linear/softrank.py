@@ -20,18 +20,17 @@ from argrank.solvers import Regulariser
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SoftRank(Restarted, ProductMeasure, LinearRanker):
-    """Linear SoftRank (Taylor et al. 2008): what the expected measure lacks under Gaussian noise on the scores.
+    """Linear SoftRank (Taylor et al. 2008): the loss of the expected measure under Gaussian noise on the scores.
 
-    The paper trains a neural network by gradient steps with NDCG; here ``|w|² / (2C)`` holds the weights. Halving sigma
-    is the same as doubling the weights, so it can stay 1 while C is chosen. Not convex; the first descent starts from a
-    regression at its best length, since at w = 0 every document beats half of the others and hardly any has a chance
-    of the top ranks.
+    The paper trains a neural network by gradient steps with NDCG; here ``|w|² / (2C)`` regularises the weights. Halving
+    sigma is the same as doubling the weights, so it can stay 1 while C is tuned. Not convex; the first descent starts
+    from a regression at its best length, since at w = 0 every document beats half of the others and hardly any reaches
+    the top ranks.
 
     Parameters
     ----------
     sigma
-        Standard deviation of the noise on every score. Smaller ones are closer to the measure and harder to
-        descend.
+        Standard deviation of the noise on every score. Smaller ones are closer to the measure and harder to optimise.
     """
 
     takes_gains: ClassVar[bool] = True
@@ -45,8 +44,8 @@ class SoftRank(Restarted, ProductMeasure, LinearRanker):
     def _start(self, data: Dataset, risk: AnyRisk, R: Regulariser, C: float, given: Floats | None) -> Floats | None:
         """Return the weights of a regression at the best length.
 
-        Long lists need long weights: where scores differ as little as their noise, no document of a thousand has a
-        chance of the top ranks, and the risk is flat.
+        Long lists need long weights: if scores differ by no more than their noise, no document of a thousand is likely
+        to reach the top ranks, and the risk is flat.
         """
         if given is not None:
             return given

@@ -1,4 +1,4 @@
-"""Rankers by a structured hinge: the feature map, the bound, the measure, and what they become as an objective."""
+"""Rankers with a structured hinge: feature map, bound and measure, and the resulting objective."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ HingeBound = Literal["convex", "tight"]  # those that every map has
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FeatureMap:
-    """A structured ranker that can be told how a ranking becomes a feature vector.
+    """A structured ranker with a choice of feature maps.
 
     Parameters
     ----------
     feature_map : "pairs", "first", "positions" or a registered name
-        How a ranking becomes a feature vector; the theory of structured SVMs describes each. Change it to follow a
+        The feature vector of a ranking; the theory page on structured SVMs describes each. Change it to reproduce a
         paper.
     scale
         "pairs" divides the pairs map by the number of pairs, "cutoff" the first map by k, None leaves sums. Change it
-        only to follow a paper: C then has another scale.
+        only to reproduce a paper: C then has another scale.
     """
 
     feature_map: str = "pairs"
@@ -53,27 +53,28 @@ class StructuredRanker(Kernelled):
     """A ranker whose risk is the mean over queries of a structured hinge (KDD 2008).
 
     The hinge is the loss of the most violated ranking and an upper bound of 1 - measure; the risk is the paper's
-    average slack, and its C is ours. After fit, ``objective_at_zero_`` holds the objective at w = 0, which the optimum
-    should leave well behind. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every
-    C: the norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0. With ``signs`` slopes
-    that only point to where a weight may not go do not count.
+    average slack, with the same C. After fit, ``objective_at_zero_`` holds the objective at w = 0; the optimum should
+    be well below it. ``collapsed_`` is None, or the proof that w = 0 is the optimum of a convex bound for every C: the
+    norm of a subgradient of the risk at 0 and the tolerance below which it counts as 0. With ``signs``, slopes towards
+    forbidden values do not count.
 
     Parameters
     ----------
     bound
         The tight bound lies closer to the measure and is not convex; successive convex approximation minimises it,
-        from RankSVM or least squares, whichever is lower at its best length, until a step gains less than ``tol``.
-        Only a ``tol`` below 1e-3 leads on to a minimum, which fits closer and ranked worse on validation parts; other
-        minima may be lower. The convex bound is solved to a proven gap, and may have its optimum at w = 0.
+        starting from RankSVM or least squares (whichever is lower at its best length), until a step gains less than
+        ``tol``. Only a ``tol`` below 1e-3 continues to a local minimum, which fits more closely but ranked worse on
+        validation parts; other minima may be lower. The convex bound is solved to a proven gap, and may have its
+        optimum at w = 0.
     solver : "auto", "bundle", "cutting-plane" or "frank-wolfe"
-        For the convex bound; all reach the same optimum. "auto" is the bundle method, and cutting planes with a slack
-        per query where that is not done after 100 passes on few queries.
+        For the convex bound; all reach the same optimum. "auto" is the bundle method, followed by cutting planes with a
+        slack per query if that has not converged after 100 passes on few queries.
     penalty
-        "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of needless features to 0.
+        "l1" replaces the squares by ``|w|₁ / C``, which sets the weights of unnecessary features to 0.
     signs : vector of -1, 0 and 1, or mapping from feature names, optional
         1 keeps a feature's weight at 0 or above, -1 at 0 or below, 0 (and a name left out) leaves it free;
         ``signs={"price": -1}`` guarantees that a higher price never raises a score. L1 and signs need the bundle
-        method, whose gap stays a proof.
+        method, which still proves its gap.
     """
 
     ranker: ClassVar[str]
@@ -85,7 +86,7 @@ class StructuredRanker(Kernelled):
     @property
     @abstractmethod
     def _asked(self) -> Any:
-        """What is optimised: a measure with its cut-off, or loss terms of the user's own as they are."""
+        """What is optimised: a measure with its cut-off, or a user's loss terms."""
 
     @property
     def _optimised(self) -> Measure | None:
@@ -99,15 +100,15 @@ class StructuredRanker(Kernelled):
         return "" if self.signs is None else "fewer signs, ", f"{tight}another measure or feature_map"
 
     def _objective(self) -> Objective:
-        """Return the hinge of what is asked for, by the options that this ranker has."""
+        """Return the hinge of the measure, with this ranker's options."""
         return self._hinge(self._asked, self._convention(), **self._hinge_options())
 
     def _hinge_options(self) -> dict[str, Any]:
-        """Return the options of the hinge that are not as usual."""
+        """Return the non-default options of the hinge."""
         return {}
 
     def _hinge(self, measure: Any, convention: Convention, **changed: Any) -> StructuredHinge:
-        """Return the hinge of a measure with this ranker's bound, on the pairs map unless said otherwise."""
+        """Return the hinge of a measure with this ranker's bound, on the pairs map by default."""
         usual: dict[str, Any] = {
             "normalised": True, "feature_map": "pairs", "scale": "pairs", "margin": "unit", "decay": None,
             "reference": "averaged", "assignment": "auto", "diverse": False,
@@ -117,7 +118,7 @@ class StructuredRanker(Kernelled):
         )
 
     def _convention(self) -> Convention:
-        """Return how labels and ranks count; a good document of ERR has grade 1."""
+        """Return the convention for labels and ranks; a good document of ERR has grade 1."""
         return Convention(max_grade=1.0, **self._counting())
 
 
@@ -132,13 +133,13 @@ def takes_terms(function: Callable[..., Any]) -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MeasureHinge(Relevance, StructuredRanker, Measured):
-    """A structured ranker of a measure that can be given.
+    """A structured ranker with a choice of measures.
 
     Parameters
     ----------
     measure : str, Measure or callable
-        What is optimised: any measure with an oracle on the feature map. The ranker's name says its default; take what
-        you report.
+        What is optimised: any measure with an oracle on the feature map. The ranker's name is its default; use the
+        measure that you report.
     """
 
     cutoff: ClassVar[int | None] = 10  # of a measure whose name has none

@@ -23,8 +23,8 @@ from argrank.rankers.linear.structured_ranker import FeatureMap, HingeBound, Mea
 class SVMmap(FeatureMap, MeasureHinge):
     """Linear ranker for MAP; the most violated ranking is found by divide and conquer in O(n log n).
 
-    Documents from label ``relevant_at`` up are good. The default is the convex bound, which did not collapse on any
-    data set at hand; C was chosen on validation parts. On few queries ``bound="tight", C=1e4`` is often better.
+    Documents from label ``relevant_at`` up are good. The default is the convex bound, which did not collapse on any of
+    our data sets; C was chosen on validation parts. On few queries ``bound="tight", C=1e4`` is often better.
     """
 
     ranker: ClassVar[str] = "svm-map"
@@ -38,12 +38,12 @@ class SVMmap(FeatureMap, MeasureHinge):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SVMmrr(CutOff, FeatureMap, MeasureHinge):
-    """Linear ranker for MRR@k, on the scaled pairs map and with the tight bound unless told otherwise.
+    """Linear ranker for MRR@k, by default on the scaled pairs map and with the tight bound.
 
     ``feature_map="first"`` is the paper's own map (phi_mrr), on which the most violated ranking takes O(n), without a
-    sort. Where a query has several good documents that map bounds the rank of the *lowest* of them: the violator may
-    put any good document first and takes the one with the lowest score, so all of them are asked to rise. Its sums over
-    documents grow with the list, and its convex bound mostly has its optimum at w = 0 (``collapsed_``).
+    sort. If a query has several good documents, that map bounds the rank of the *lowest* of them: the most violated
+    ranking may put any good document first and picks the one with the lowest score, so all of them are pushed up. Its
+    sums over documents grow with the list, and its convex bound mostly has its optimum at w = 0 (``collapsed_``).
 
     The default C suits the tight bound on the pairs map, whose weights are long since the map is a mean over pairs.
     """
@@ -80,15 +80,15 @@ class SVMndcgNC(FeatureMap, GainsAndDiscounts, StructuredRanker):
     """Linear ranker for NDCG of the whole list, good against bad documents.
 
     Divide and conquer for convex discounts, two cases of it for LETOR's, the full table for any other. The default is
-    the tight bound, started from RankSVM, with a C chosen on validation parts: there the paper's convex bound does not
-    collapse, but learned less than least squares on OHSUMED.
+    the tight bound, started from RankSVM, with a C chosen on validation parts: the paper's convex bound does not
+    collapse for this measure, but was worse than least squares on OHSUMED.
 
     Parameters
     ----------
     gain : "binary", table or callable
         Gain of a label; more than two different gains take a table that grows with the product of their numbers.
     feature_map : "pairs", "positions" or a registered name
-        How a ranking becomes a feature vector; the default is the paper's.
+        The feature vector of a ranking; the default is the paper's.
     """
 
     ranker: ClassVar[str] = "svm-ndcg-nc"
@@ -106,16 +106,15 @@ class SVMndcgNC(FeatureMap, GainsAndDiscounts, StructuredRanker):
 class SVMauc(StructuredRanker):
     """Linear ranker for AUC: the mean over a query's pairs of ``max(0, 1 - 2 w·(x_i - x_j))``.
 
-    Pairs are all of different label, so what it trains and reports is ``AUC(graded=True)``. It is RankSVM's hinge,
-    averaged within queries, with margin 1/2. C was chosen on validation parts.
+    All pairs of different label count, so it trains and reports ``AUC(graded=True)``. It is RankSVM's hinge, averaged
+    within queries, with margin 1/2. C was chosen on validation parts.
 
     Parameters
     ----------
     scale
         "pairs" divides the map by the number of pairs, None leaves sums; C then has another scale.
     margin
-        For graded labels: a margin of 1 for every pair, or of the difference of the labels, which asks more of pairs
-        that differ much.
+        For graded labels: a margin of 1 for every pair, or of the difference of the labels.
     """
 
     ranker: ClassVar[str] = "svm-auc"

@@ -17,7 +17,7 @@ from argrank.rankers.linear.structured_ranker import HingeBound, StructuredRanke
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SVMcombo(GainsAndDiscounts, StructuredRanker):
-    """Linear ranker for several measures together, each with its own most violated ranking.
+    """Linear ranker for several measures at once, each with its own most violated ranking.
 
     ``weights`` are the paper's C_l, relative to C. The defaults are those of svm-ndcg: the tight bound, started from
     RankSVM, on the scaled pairs map for all measures.
@@ -25,12 +25,12 @@ class SVMcombo(GainsAndDiscounts, StructuredRanker):
     Parameters
     ----------
     measures : sequence of measures or structured objectives
-        What is optimised together; a measure by name takes the map of its own ranker, NDCG without a cut-off the whole
-        list. An objective such as ``ar.objective("svm-mrr", feature_map="pairs")`` is taken as it is, with this bound.
+        What is optimised together; a named measure uses the map of its own ranker, NDCG without a cut-off the whole
+        list. An objective such as ``ar.objective("svm-mrr", feature_map="pairs")`` is used unchanged, with this bound.
     weights : number, sequence of one weight per measure, or array of shape (n_queries, n_measures)
         The array gives every query its own, so that navigational queries may train on MRR, others on NDCG.
     feature_map : "pairs" or "first"
-        The map of MRR; all others are on pairs. The paper has "first", whose sums outweigh the other measures.
+        The map of MRR; all others use pairs. The paper uses "first", whose sums outweigh the other measures.
     slacks
         The sum of the measures' hinges, or the largest of them. Separate slacks did better on OHSUMED, as in the paper.
     """

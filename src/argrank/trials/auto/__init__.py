@@ -1,4 +1,4 @@
-"""The flagship ranker: members of different kinds, judged out of fold, blended and refitted on everything."""
+"""The ranker ``auto``: members of different kinds, evaluated out of fold, blended and refitted on all data."""
 
 from __future__ import annotations
 

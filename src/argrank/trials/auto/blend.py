@@ -20,7 +20,7 @@ from argrank.trials.compress import follow
 
 
 class Estimate(NamedTuple):
-    """The mean of a measure over queries that chose nothing, and a 95 % interval."""
+    """The mean of a measure over queries that influenced no choice, and a 95 % interval."""
 
     measure: str
     value: float
@@ -35,7 +35,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """Members with the weights of their standardised scores, the deviations of these, and what to expect of it."""
+    """Members with the weights of their standardised scores, their deviations, and the blend's estimate."""
 
     members: list[Member]
     weights: Floats
@@ -44,7 +44,7 @@ class Blend:
 
     @classmethod
     def of(cls, members: Sequence[Member], folding: Folding, scoring: Any) -> Blend:
-        """Weigh members by all held-out queries."""
+        """Weight members by all held-out queries."""
         chosen = [member.stages[member.best].scores for member in members]
         Z, deviations = standardised(chosen, folding.pool)
         return cls(list(members), blend_weights(Z, folding.pool), deviations, _estimate(members, folding, scoring))
@@ -67,12 +67,12 @@ class Blend:
             deviation = member.deviation(model, data, float(held_out)) if share > 0 else 0.0
             if deviation > 0:
                 parts.append((model, float(share) / deviation))
-        if not parts:  # nothing tells documents apart
+        if not parts:  # all scores are constant
             parts = [(models[0], 1.0)]
         return summed([model for model, _ in parts], [weight for _, weight in parts])
 
     def without(self, queries: Integers, folding: Folding) -> Blend:
-        """Return the same members, weighed without a part of the held-out queries."""
+        """Return the same members, weighted without a part of the held-out queries."""
         others = np.setdiff1d(np.arange(folding.pool.n_queries), queries)
         theirs = np.isin(folding.pool.query_of_row, others)
         chosen = [member.stages[member.best].scores[theirs] for member in self.members]
@@ -82,7 +82,7 @@ class Blend:
 
 
 def _estimate(members: Sequence[Member], folding: Folding, scoring: Any) -> Estimate:
-    """Choose trees and weights without a part of the held-out queries, for every part, and judge the blend on it."""
+    """For every part of the held-out queries, choose trees and weights without it, and evaluate the blend on it."""
     pool = folding.pool
     if not folding.queries:
         return Estimate(str(scoring), np.nan, np.nan, np.nan, 0)
@@ -99,7 +99,7 @@ def _estimate(members: Sequence[Member], folding: Folding, scoring: Any) -> Esti
 
 
 def estimate_of(scores: Floats, pool: Dataset, scoring: Any) -> Estimate:
-    """Return what to expect, given the scores of held-out documents."""
+    """Return the estimate, given the scores of held-out documents."""
     found = evaluate(pool.to_caller(scores), pool, scoring)
     ((name, values),) = found.values.items()
     interval = mean_interval(values, found.bounds[name])
@@ -107,11 +107,11 @@ def estimate_of(scores: Floats, pool: Dataset, scoring: Any) -> Estimate:
 
 
 def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
-    """Return the weighted sum of models; members that are sums themselves are taken apart."""
+    """Return the weighted sum of models; members that are sums are flattened."""
     members: list[Model] = []
     factors: list[float] = []
     for model, weight in zip(models, weights, strict=True):
-        # the sum knows the names; a member needs them where a normaliser must leave columns of texts alone
+        # the sum has the names; a member needs them only if its normaliser must skip text columns
         names = model.feature_names if model.categories else None
         parts = (model.members, model.weights.tolist()) if isinstance(model, SumModel) else ((model,), (1.0,))
         for part, inner in zip(*parts, strict=True):
@@ -125,7 +125,7 @@ def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
 
 
 def compressed_estimate(blend: Blend, folding: Folding, scoring: Any, max_trees: int, n_jobs: int | None) -> Estimate:
-    """Follow the blend of every fold's models, weighed without its queries, by a small forest, and judge it on them."""
+    """Compress the blend of every fold's models, weighted without its queries, and evaluate it there."""
     pool = folding.pool
     scores = np.empty(pool.n_documents)
     for number, queries in enumerate(folding.queries):

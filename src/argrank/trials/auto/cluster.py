@@ -1,4 +1,4 @@
-"""Members of a blend on a cluster: they train where the rows are; held-out scores, 8 bytes a document, come here."""
+"""Members of a blend on a cluster: they train on the workers; held-out scores, 8 bytes per document, are fetched."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Held(NamedTuple):
 
 
 def folding(data: DistributedDataset, n_folds: int, random_state: int) -> Folding:
-    """Split by query as on one machine; labels are fetched, and workers copy the rows that a fold trains on."""
+    """Split by query as on one machine; labels are fetched, and workers copy the rows of a fold."""
     labels = np.concatenate(data.map_blocks(attrgetter("y")))
-    nothing = np.zeros((data.n_documents, 1), np.float32)  # features stay where they are
+    nothing = np.zeros((data.n_documents, 1), np.float32)  # features stay on the workers
     judged = Dataset(nothing, labels, group=data.sizes, query_weight=data.query_weight)
     here = Folding.of(judged, n_folds, random_state)
     rows = [np.flatnonzero(np.isin(judged.query_of_row, part.query_ids)) for part in here.held]
@@ -63,7 +63,7 @@ def extent(data: DistributedDataset) -> tuple[bool, float]:
 
 
 def member_of(name: str, ranker: Any, folding: Folding, scoring: Any, numbers: Sequence[int]) -> Member:
-    """Return the member that a ranker makes."""
+    """Return the member of a ranker."""
     if isinstance(ranker, GradientBoostedRanker) and ranker.early_stopping is None:
         few = [number for number in numbers if number <= MOST_TREES]
         return ClusterTrees(name, ranker, folding, scoring, numbers=few or [MOST_TREES])
@@ -101,14 +101,14 @@ class ClusterTrees(TreeMember):
 
 
 def _slice(model: Model, first: int, last: int) -> Model | None:
-    """Return some of a model's trees, with its linear part where they are the first; None where there are none."""
+    """Return some of a model's trees, with its linear part if they are the first; None if there are none."""
     start, forest = (None, model) if not isinstance(model, SumModel) else model.members
     trees = cast(TreesModel, forest).trees[first:last]
     return joined(start if first == 0 else None, trees, model.n_features) if trees else None
 
 
 def _scores_there(model: Model, part: Held | DistributedDataset) -> Floats:
-    """Return the scores of rows, which the workers compute for all of theirs."""
+    """Return the scores of rows, computed on the workers."""
     if isinstance(part, Held):
         return part.data.predict(model).compute()[part.rows]
     return part.predict(model).compute()

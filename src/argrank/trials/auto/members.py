@@ -27,10 +27,10 @@ PATIENCE = 2  # stages without a gain after which a member is finished
 FAMILY_OF = {"linear": "linear", "stumps": "trees", "symmetric-trees": "trees", "trees": "trees"}
 HOLDOUT_ROWS = 20_000  # above, one holdout instead of folds
 HOLDOUT_PARTS = 4  # a holdout of a quarter
-HOLDOUT_QUERIES = 100  # fewer held-out queries could not tell members and numbers of trees apart
-SEEDED_TREES = 720  # of all seeds of a member together, at most, on data so large that fitting again takes minutes
+HOLDOUT_QUERIES = 100  # with fewer held-out queries, members and numbers of trees cannot be compared
+SEEDED_TREES = 720  # most trees of all seeds of a member, on data so large that refitting takes minutes
 
-#: The members by family, as they were measured; parameters that differ from the ranker's own defaults.
+#: The members by family, with parameters that differ from the ranker's own defaults, as measured.
 MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
     "linear": {"listnet": {}, "rank-svm": {"C": 10.0}},
     "trees": {
@@ -44,7 +44,7 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 class Effort(NamedTuple):
-    """What a fit takes: members of trees, folds, and seeds of every member of trees when it is fitted again."""
+    """The settings of an effort: tree members, folds, and seeds of every tree member when it is refitted."""
 
     trees: tuple[str, ...]
     n_folds: int
@@ -65,11 +65,11 @@ class Folding(NamedTuple):
     held: list[Dataset]
     pool: Dataset
     rows: list[Integers]  # of each held-out part in the pool
-    queries: list[Integers]  # the same, for an honest estimate; of a single holdout, parts of it
+    queries: list[Integers]  # the same, for an unbiased estimate; for a single holdout, parts of it
 
     @classmethod
     def of(cls, data: Dataset, n_folds: int, random_state: int) -> Folding:
-        """Split by query: folds of small data, one holdout of large data; a single query has to judge itself."""
+        """Split by query: folds of small data, one holdout of large data; a single query is also evaluated on."""
         if data.n_queries < 2:
             return cls([data], [data], data, [np.arange(data.n_documents)], [])
         if data.n_documents > HOLDOUT_ROWS and data.n_queries >= HOLDOUT_PARTS * HOLDOUT_QUERIES:
@@ -105,7 +105,7 @@ def mean_value(values: Floats) -> float:
 
 @dataclass(eq=False)
 class Member:
-    """A ranker whose fits take one stage: linear models and whatever else is no forest."""
+    """A ranker whose fits take one stage: linear models and others without trees."""
 
     name: str
     ranker: Any
@@ -116,7 +116,7 @@ class Member:
     notes: list[str] = field(default_factory=list)
 
     def advance(self) -> bool:
-        """Take the next stage; tell whether there is another one."""
+        """Run the next stage; tell whether there is another one."""
         begin = time.perf_counter()
         scores = np.empty(self.folding.pool.n_documents)
         models = []
@@ -134,12 +134,12 @@ class Member:
 
     @property
     def next_seconds(self) -> float:
-        """About how long the next stage will take."""
+        """Approximate time of the next stage."""
         return self.stages[-1].seconds
 
     @property
     def family(self) -> str:
-        """What its models are: "linear", "trees", or "all" for what no family can express."""
+        """The kind of its models: "linear", "trees", or "all" for others."""
         return FAMILY_OF.get(self.models[0].kind, "all")
 
     @property
@@ -166,7 +166,7 @@ class Member:
         return replace(self, stages=stages)
 
     def state(self) -> dict[str, Any]:
-        """Return all that another process needs to go on from here."""
+        """Return the state from which another process can continue."""
         return {
             "stages": [vars(stage) for stage in self.stages],
             "models": [model_state(model) for model in self.models],
@@ -174,21 +174,21 @@ class Member:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from the state of another process."""
+        """Continue from the state of another process."""
         self.stages = [Stage(**stage) for stage in state["stages"]]
         self.models = [model_from(one) for one in state["models"]]
         self.notes = list(state["notes"])
 
     def seeds(self, most: int) -> int:
-        """Return how many seeds the model of all data has."""
+        """Return the number of seeds of the refitted model."""
         return 1
 
     def cost(self, n_seeds: int) -> float:
-        """Return about how many seconds it takes to fit it again."""
+        """Return the approximate seconds of refitting it."""
         return self.seeds(n_seeds) * self.again(sum(stage.seconds for stage in self.stages[: self.best + 1]))
 
     def again(self, seconds: float) -> float:
-        """Return about how long all data take, once, for what takes some seconds in the folds together."""
+        """Return the approximate time of one fit on all data, from the seconds of all folds."""
         train, held = self.folding.train, self.folding.rows[0]
         return seconds / len(train) * (1.0 + len(held) / train[0].n_documents)
 
@@ -198,12 +198,12 @@ class Member:
         return model
 
     def folds_model(self, most: int | None = None) -> Model:
-        """Return the mean of the models of the folds, for fits that have no time to train again."""
+        """Return the mean of the folds' models, for fits without time to refit."""
         models = self.models[:most]
         return models[0] if len(models) == 1 else SumModel(tuple(models), np.full(len(models), 1.0 / len(models)))
 
     def deviation(self, model: Model, data: Dataset, held_out: float) -> float:
-        """Return what scores of the refitted model are divided by: their own deviation within queries."""
+        """Return the divisor of the refitted model's scores: their own deviation within queries."""
         scores = self._scores(model, data)
         means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
         return float(np.sqrt(np.mean((scores - np.repeat(means, data.sizes)) ** 2)))
@@ -212,7 +212,7 @@ class Member:
         return model.scores(part.X, part.indptr)
 
     def _fitted(self, data: Dataset, **parameters: Any) -> Any:
-        """Return a fitted clone; a fit that Ctrl-C cut short does not count."""
+        """Return a fitted clone; a fit interrupted by Ctrl-C does not count."""
         ranker = clone(self.ranker).set_params(**parameters)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ArgrankWarning)
@@ -256,7 +256,7 @@ class TreeMember(Member):
                 self.ranker.finished_model(boosters, boosters.sizes, start, offset, train)
                 for boosters, _, start, offset, train in self._growing
             ]
-        alone = not self.folding.queries  # a query that judges itself would never stop
+        alone = not self.folding.queries  # a query evaluated by itself would never stop
         more = len(self.stages) < len(self.numbers) and after < PATIENCE and any(grown) and not alone
         if not more:
             self._growing = []
@@ -264,7 +264,7 @@ class TreeMember(Member):
 
     @property
     def next_seconds(self) -> float:
-        """About how long the next stage will take, by the trees that it grows."""
+        """Approximate time of the next stage, by the number of trees."""
         before, now, after = (0, *self.numbers, self.numbers[-1])[len(self.stages) - 1 :][:3]
         return self.stages[-1].seconds * (after - now) / (now - before)
 
@@ -273,16 +273,16 @@ class TreeMember(Member):
         return [(*self.ranker.boosters(train, [held], kept), train) for train, held, kept in parts]
 
     def state(self) -> dict[str, Any]:
-        """Return all that another process needs to go on from here."""
+        """Return the state from which another process can continue."""
         return {**super().state(), "growing": [boosters.state() for boosters, *_ in self._growing]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from the state of another process."""
+        """Continue from the state of another process."""
         super().restore(state)
         self._growing = self._boosters(state["growing"]) if state["growing"] else []
 
     def seeds(self, most: int) -> int:
-        """Return how many seeds the model of all data has; few of long forests on large data."""
+        """Return how many seeds the model of all data has; fewer for many trees on large data."""
         has_folds, n_trees = len(self.folding.train) > 1, self.stages[self.best].n_trees
         return most if has_folds or n_trees is None else max(1, min(most, SEEDED_TREES // n_trees))
 

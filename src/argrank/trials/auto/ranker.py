@@ -1,4 +1,4 @@
-"""Auto: one call that tries members of different kinds, blends them, and says what to expect."""
+"""Auto: tries members of different kinds, blends them, and estimates the quality of the blend."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from argrank.trials.auto.members import EFFORTS, MEMBERS, STAGES, Folding, Membe
 from argrank.trials.auto.search import NOTES, Search
 from argrank.trials.compress import follow, n_trees_of
 
-GROWN = 10  # times ``max_trees`` that a blend may have which one small forest follows
-GREATEST = 10.0  # of features that linear members take as they are
+GROWN = 10  # factor of ``max_trees`` for a blend that is compressed into one forest
+GREATEST = 10.0  # largest value of features that linear members use unscaled
 OWN_NOISE = (
-    "The interval is of the mean over all queries of this kind; the mean of a test set has noise of its own, "
-    "about as much for as many queries."
+    "The interval is for the mean over all queries of this kind; the mean of a test set has its own noise, about as "
+    "much for the same number of queries."
 )
 
 Given = cluster.Given
@@ -63,9 +63,9 @@ class Budget(NamedTuple):
 
 
 class MemberResult(NamedTuple):
-    """What became of a member: share in the blend, mean of the scoring measure out of fold, trees, seconds.
+    """The result of a member: share in the blend, mean of the scoring measure out of fold, trees, seconds.
 
-    As for the blend's estimate, no query influences the number of trees that it is judged by.
+    As for the blend's estimate, no query influences the number of trees with which it is evaluated.
     """
 
     name: str
@@ -78,24 +78,24 @@ class MemberResult(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Auto(BaseRanker):
-    """Blend rankers of different kinds, chosen and weighed by queries that they did not train on.
+    """Blend rankers of different kinds, chosen and weighted on held-out queries.
 
     Two kinds of trees (LightGBM's and symmetric ones, on the squared error within queries) and two linear rankers
     (ListNet, RankSVM) are trained in folds by query (one holdout where there are more than 20,000 documents and at
     least 400 queries). Trees grow until ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise
-    likelihood of the held-out scores, with a pull towards equal weights that grows with the number of queries. Every
-    member is then fitted on all data, trees with three seeds (fewer of long forests on large data). The model is a
-    weighted sum of theirs, a function of one document alone. Trees take missing values and texts as they are; for
-    linear members they are prepared, see ``prepare``.
+    likelihood of the held-out scores, with a penalty on unequal weights that grows with the number of queries. Every
+    member is then fitted on all data, trees with three seeds (fewer for many trees on large data). The model is a
+    weighted sum of the members' models and scores each document independently. Trees use missing values and texts
+    directly; for linear members they are prepared, see ``prepare``.
 
-    Ctrl-C and ``time_limit`` keep the best blend of what is finished; members that could not be fitted again are
-    then served as the mean of their models of the folds.
+    Ctrl-C and ``time_limit`` keep the best blend of the finished members; members that could not be refitted are then
+    the mean of their folds' models.
 
     Parameters
     ----------
     scoring : str or Measure
-        What decides how many trees there are, what the estimate is of, and what ``score`` reports. The losses of the
-        members and the weights do not depend on it: no way to have them optimise it gained out of fold on most sets.
+        The measure that decides the number of trees, of the estimate, and of ``score``. The losses of the members and
+        the weights do not depend on it: no way to have them optimise it gained out of fold on most sets.
     family
         Which members take part. A blend of trees is one forest and a linear one a single weight vector, which every
         search engine can express.
@@ -106,30 +106,30 @@ class Auto(BaseRanker):
         trees on three more losses (squared error, XE-NDCG, lambdas for NDCG, whatever ``scoring`` is), eight folds
         instead of four and five seeds instead of three.
     time_limit
-        Seconds; None for no limit. Members grow as long as time remains to fit each of them again with one seed; more
-        seeds get what is left. Set it on large data.
+        Seconds; None for no limit. Members grow while enough time remains to refit each of them with one seed; the
+        remaining time is used for more seeds. Set it on large data.
     max_trees
         Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound. The model
         is then a blend of few trees, or one forest of symmetric trees that follows a blend of up to ten times as many
         (see ``ar.compress``), whichever is better on the held-out queries.
     n_folds
-        Number of folds by query; None for that of the effort. More folds judge members by models that saw more data, at
-        their cost.
+        Number of folds by query; None for that of the effort. More folds evaluate members by models trained on more
+        data, at a higher cost.
     target : str, optional
-        Engine that will serve the model, a name of ``ar.targets()``: keep to a blend that it can express. Where it
-        takes trees or linear models, but no sum of both, the better of the two is taken; where it knows numbers alone,
-        all members learn from what it can compute of missing values and texts.
+        Engine that will serve the model, a name of ``ar.targets()``: only blends that it can express are used. If it
+        supports trees or linear models, but no sum of both, the better of the two is used; if it supports only numbers,
+        all members learn from the columns that it can compute for missing values and texts.
     random_state
-        Seeds folds and members. The same seed gives the same bits, for any order of queries and rows in memory, unless
-        time runs out.
+        Seeds folds and members. Results are bit-identical for the same seed, for any order of queries and rows in
+        memory, unless time runs out.
 
     Attributes
     ----------
     members_ : tuple of MemberResult
-        What each member got out of fold, and its weight.
+        Each member's result out of fold, and its weight.
     estimate_ : Estimate
-        The mean of ``scoring`` over queries that did not influence trees and weights, with a 95 % interval of the mean
-        over all queries of their kind. The mean of a test set has noise of its own beside it.
+        The mean of ``scoring`` over queries that did not influence trees and weights, with a 95 % interval for the mean
+        over all queries of their kind. The mean of a test set has its own noise in addition.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class Auto(BaseRanker):
     verbose: int = 0
 
     def _arranged(self, data: Dataset) -> Dataset:
-        """Return the data in the order of its content, by which folds are drawn; packs beyond memory keep theirs."""
+        """Return the data sorted by its content, so that folds do not depend on its order, unless memory is short."""
         return data if is_distributed(data) or size_of(data.X) > max_memory() else arranged(data, whole=True)
 
     @property
@@ -207,7 +207,7 @@ class Auto(BaseRanker):
         self.members_ = _results(blend, done, refitted)
         self.notes_ = tuple(notes)
         scores = [part.scores_of(model) for part in watcher.validations]
-        lacks = 1.0 - float(np.nan_to_num(estimate.value))  # all, where no query shows that there is more
+        lacks = 1.0 - float(np.nan_to_num(estimate.value))  # all, if no query shows a difference
         watcher.record(scores, {"objective": lacks})
         return Outcome(model, lacks, np.nan, len(watcher.trace), stop, NOTES.get(stop))
 
@@ -238,11 +238,11 @@ class Auto(BaseRanker):
         return Estimate(*value) if name == "estimate_" else super()._restored(name, value)
 
     def _deadline(self, seconds: float) -> float | None:
-        """Return when the fit has to be over; ``seconds`` are those that processes before this one have spent."""
+        """Return the deadline of the fit; ``seconds`` were spent by earlier processes."""
         return None if self.time_limit is None else time.perf_counter() - seconds + self.time_limit
 
     def _families(self) -> tuple[str, ...]:
-        """Return the families of which the best blend is taken."""
+        """Return the candidate families."""
         if self.target is None:
             return (self.family,)
         able = blend_families(self.target)
@@ -256,7 +256,7 @@ class Auto(BaseRanker):
         return chosen
 
     def _preparation(self, data: Dataset) -> Preparation | None:
-        """Return what the target needs for all members; without one, linear members prepare for themselves."""
+        """Return the target's preparation for all members; without a target, linear members prepare their own."""
         if self.target is None or self.prepare != "auto" or is_distributed(data):
             return super()._preparation(data)
         return preparation_for(data, TARGETS[self.target].prepare or "auto", native=True)
@@ -271,7 +271,7 @@ class Auto(BaseRanker):
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
         scaled: dict[str, Any] = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
-        if missing and not there:  # also where the training part of a fold lacks nothing
+        if missing and not there:  # even if the training part of a fold has no missing values
             scaled["prepare"] = self.prepare and "always"
         shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
         rankers: dict[str, Any] = {}
@@ -289,16 +289,16 @@ class Auto(BaseRanker):
         return rankers
 
     def _usual(self, data: Dataset, families: tuple[str, ...], missing: bool) -> Given:
-        """Return the members of the families, the trees alone where values are missing or texts and stay so."""
+        """Return the members of the families, only trees if missing values or texts are not prepared."""
         wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
         if missing and wanted == ["linear"]:
             refuse_texts(data, type(self).__name__)
-            if not is_distributed(data):  # where workers find missing values in the first pass
+            if not is_distributed(data):  # workers find missing values in the first pass
                 refuse_missing(data)
         chosen = ["trees"] if missing else wanted
         given = [pair for one in chosen for pair in MEMBERS[one].items()]
         trees = EFFORTS[self.effort].trees
-        if is_distributed(data) and "symmetric-mart" in trees:  # which grows in one process alone
+        if is_distributed(data) and "symmetric-mart" in trees:  # it grows only in one process
             trees += ("lambda-mart",)
         given = [pair for pair in given if pair[0] in (*MEMBERS["linear"], *trees)]
         if not is_distributed(data) and data.gains is not None:
@@ -306,7 +306,7 @@ class Auto(BaseRanker):
         return self._grown(cluster.able(given, cast(Any, data)) if is_distributed(data) else given)
 
     def _grown(self, given: Given) -> Given:
-        """Leave LightGBM's trees out where it is not installed; symmetric ones take their place."""
+        """Leave out LightGBM's trees if it is not installed; symmetric ones replace them."""
         own = [one for one in given if not issubclass(ranker_class(one[0]), LightGBMRanker)]
         if len(own) < len(given):
             try:
@@ -320,13 +320,13 @@ class Auto(BaseRanker):
         return given if self.max_trees is None else [*linear, *given[len(linear) :][: self.max_trees]]
 
     def _is_scaled(self, data: Dataset, greatest: float | None) -> bool:
-        """Tell whether linear members can take the features as they are; sparse ones stay sparse."""
+        """Tell whether linear members can use the features unscaled; sparse ones stay sparse."""
         if data.is_sparse or self.normalise is not None:
             return True
         return bool((np.fmax.reduce(np.abs(data.X), axis=None) if greatest is None else greatest) <= GREATEST)
 
     def _budget(self, n_forests: int, max_trees: int | None) -> Budget:
-        """Return seeds, and numbers of trees to stop at, that keep within a number of trees."""
+        """Return seeds and stopping numbers of trees within a total number of trees."""
         usual = EFFORTS[self.effort].seeds
         if max_trees is None or n_forests == 0:
             return Budget(usual, STAGES)

@@ -1,4 +1,4 @@
-"""The search for a blend: members trained stage by stage, then again on everything, until time or patience are over."""
+"""The search for a blend: train members stage by stage, then again on all data, within the time limit."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from argrank.solvers.problem import Stop
 from argrank.trials.auto.blend import Blend
 from argrank.trials.auto.members import Member
 
-MARGIN = 1.25  # of the time that a member is expected to take when it is fitted again
-REFITTED = "all data: "  # before the names of members whose models of all data a checkpoint has
+MARGIN = 1.25  # safety factor of the expected time of refitting a member
+REFITTED = "all data: "  # prefix of members whose refitted models are in a checkpoint
 NOTES = {
-    Stop.TIME: "the time limit was reached; the best blend of what was finished was kept",
-    Stop.INTERRUPTED: "interrupted; the best blend of what was finished was kept",
+    Stop.TIME: "the time limit was reached; the best blend of the finished members was kept",
+    Stop.INTERRUPTED: "interrupted; the best blend of the finished members was kept",
 }
 
 
 class Search:
-    """Trains members stage by stage, and again on everything, until time or patience are over."""
+    """Trains members stage by stage, and again on all data, within the time limit."""
 
     def __init__(self, watcher: Watcher, verbose: int) -> None:
         self._watcher = watcher
@@ -39,7 +39,7 @@ class Search:
         self._kept: dict[str, Any] = {} if found is None else dict(found)  # by member, and models of all data
 
     def run(self, members: list[Member], deadline: float | None) -> tuple[list[Member], Stop]:
-        """Return the members that have a stage, and why others are not finished; the first one has one in any case.
+        """Return the members that have a stage, and why others are not finished; the first always has one.
 
         Time is kept to fit all members again with one seed each; more seeds get what is left in the end. Of the rest,
         each member may take an equal share first, then what others have left over.
@@ -47,7 +47,7 @@ class Search:
         done: list[Member] = []
         growing: list[Member] = []
         stop = Stop.DONE
-        self._bar.expect(2 * len(members))  # the same members once more, on all data
+        self._bar.expect(2 * len(members))  # the same members again, on all data
         try:
             for number, member in enumerate(members):
                 self._bar.advance(number - self._bar.done, member.name)
@@ -97,7 +97,7 @@ class Search:
         return more
 
     def _is_finished(self, member: Member, done: list[Member]) -> bool:
-        """Restore what a checkpoint has of a member; tell whether nothing is left to do."""
+        """Restore a member from a checkpoint; tell whether it is finished."""
         found = self._kept.get(member.name)
         if found is not None:
             member.restore(found)
@@ -113,13 +113,13 @@ class Search:
                 self._kept = found
             return found
 
-        with contextlib.suppress(ModelError):  # of numbers that no file can hold
+        with contextlib.suppress(ModelError):  # non-finite numbers cannot be stored
             self._watcher.keeper.offer(states, now=now)
 
     def refit(
         self, blend: Blend, data: Dataset, n_seeds: int, deadline: float | None, hurry: bool
     ) -> tuple[list[Model], list[bool], Stop]:
-        """Return a model for every member of weight, whether it is one of all data, and why it may not be."""
+        """Return a model for every member with weight, whether it was refitted, and the reason if not."""
         models: dict[int, Model] = {}
         stop = Stop.DONE
         shares = blend.shares
@@ -155,19 +155,19 @@ class Search:
 
 
 def _is_late(done: list[Member], seconds: float, deadline: float | None) -> bool:
-    """Tell whether a stage of some seconds leaves too little time to fit members again, with one seed each."""
+    """Tell whether a stage of some seconds leaves too little time to refit members with one seed each."""
     return deadline is not None and _left(done, deadline) < seconds + MARGIN * done[-1].again(seconds)
 
 
 def _left(members: list[Member], deadline: float) -> float:
-    """Return the time that is left beside fitting members again, with one seed each."""
+    """Return the time left after refitting members with one seed each."""
     return deadline - time.perf_counter() - MARGIN * sum(member.cost(1) for member in members)
 
 
 def _affordable(member: Member, n_seeds: int, waiting: list[Member], deadline: float | None) -> int:
-    """Return with how many seeds, at most a number, a member can be fitted again; 0 for none.
+    """Return how many seeds, at most a number, a member can be refitted with; 0 for none.
 
-    Members that wait keep the time for one seed, where there is as much.
+    Time for one seed is reserved for waiting members, if there is enough.
     """
     most, one = member.seeds(n_seeds), MARGIN * member.cost(1)
     if deadline is None:

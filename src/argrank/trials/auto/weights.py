@@ -1,4 +1,4 @@
-"""Weights of a blend: a listwise likelihood of held-out scores, with a pull towards equal weights."""
+"""Weights of a blend: a listwise likelihood of held-out scores, with a penalty on unequal weights."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from argrank.data.dataset import Dataset
 from argrank.measures.gains import row_targets
 from argrank.objectives.objective import query_shares
 
-PULL = 10.0  # least pull towards equal weights, on the scale of a sum over queries
-PULL_SHARE = 0.1  # pull for every query, where that is more
+PULL = 10.0  # least penalty on unequal weights, on the scale of a sum over queries
+PULL_SHARE = 0.1  # penalty per query, if larger
 STEPS = 100
 CONVERGED = 1e-10
 
@@ -25,12 +25,12 @@ class Likelihood:
     Z: Floats
     data: Dataset
     p: Floats
-    heavy: Floats  # the sum of p of every query: its weight, or 0 where nothing is relevant; of row gains their sum
+    heavy: Floats  # the sum of p of every query: its weight, or 0 if nothing is relevant; for row gains their sum
     pull: float
 
     @classmethod
     def of(cls, Z: Floats, data: Dataset) -> Likelihood:
-        """Take the labels of the data; queries count by their weight, 1 on average."""
+        """Prepare from the data's labels; query weights are 1 on average."""
         gains = np.maximum(row_targets(data, "exp2"), 0.0)
         totals = np.add.reduceat(gains, data.indptr[:-1])
         heavy = query_shares(data) * data.n_queries * (totals > 0 if data.gains is None else totals)
@@ -59,9 +59,9 @@ class Likelihood:
 
 
 def blend_weights(Z: Floats, data: Dataset) -> Floats:
-    """Return the weights >= 0 of the columns of Z, one for each member; equal ones where nothing can be learned.
+    """Return the weights >= 0 of the columns of Z, one for each member; equal ones if nothing can be learned.
 
-    Newton's steps on the weights that are free to move, cut back until the convex objective falls.
+    Newton's steps on the free weights, shortened until the convex objective falls.
     """
     problem, n = Likelihood.of(Z, data), Z.shape[1]
     w = np.ones(n)

@@ -1,1 +1,1 @@
-"""Fusion: several systems' scores become one, by weights that are tuned on the measure itself."""
+"""Fusion: combine several systems' scores by weights that are tuned on the measure itself."""

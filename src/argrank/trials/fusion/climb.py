@@ -1,11 +1,11 @@
 """The climb to the best weights: exact line searches along single weights and pairs of weights, from several starts.
 
-Along one weight, with the others as they are, all rankings that this weight can bring about are looked at. That may end
-where no single weight can be moved to advantage but two together could, so the pairs (both up, or one up and the other
-down, in units of the systems' spread) are directions too; with them one start finds about what ten find without.
+Along one weight, with the others fixed, all rankings that this weight can produce are evaluated. That may end where no
+single change of a weight helps but a change of two would, so pairs (both up, or one up and the other down, in units of
+the systems' spread) are directions too; with them one start does about as well as ten without.
 
-The climbs from all starts run on a sample of the queries; the best of them goes on with all queries, on large data
-within a window around the weights it brings, which costs half of a search of the whole line.
+The climbs from all starts run on a sample of the queries; the best of them continues with all queries, on large data
+within a window around its weights, which costs half of a search of the whole line.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from argrank.trials.fusion.scaling import query_means
 
 SAMPLE_ROWS = 1 << 12  # documents on which all starts climb
 NEAR = 0.3  # the window of a later search, in steps that change the scores by about their range
-MOST_PAIRS = 40  # directions of two weights; of many systems some are drawn
-MOST_SEARCHES = 1000  # of a climb; it ends much earlier, where no direction adds anything
+MOST_PAIRS = 40  # most directions of two weights; with many systems a sample is drawn
+MOST_SEARCHES = 1000  # most rounds of a climb; it ends much earlier, when no direction helps
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the weights may be. Where none is fixed, only their proportions matter, and bounds are on shares."""
+    """Constraints on the weights. If none is fixed, only their proportions matter, and bounds are on shares."""
 
     low: Floats
     high: Floats
-    fixed: Floats  # NaN where the weight is free
+    fixed: Floats  # NaN if the weight is free
 
     @property
     def free(self) -> list[int]:
@@ -73,7 +73,7 @@ class Limits:
         return weights if self.is_absolute or total == 0 else weights / total
 
     def nearest(self, weights: Floats) -> Floats:
-        """Return weights within the bounds that are as near as clipping and dividing again and again gets them."""
+        """Return nearby weights within the bounds, by repeated clipping and normalising."""
         weights = np.where(np.isnan(self.fixed), weights, self.fixed)
         for _ in range(200):
             weights = self.normed(np.clip(weights, self.low, self.high))
@@ -84,7 +84,7 @@ class Limits:
     def window(self, weights: Floats, direction: Floats) -> tuple[float, float]:
         """Return the steps for which ``weights + step * direction`` is within the bounds."""
         low, high = self.low, self.high
-        if self.on_shares:  # shares are linear in the step only as long as no weight changes its sign
+        if self.on_shares:  # shares are linear in the step only while no weight changes its sign
             low = np.where((weights > 0) | ((weights == 0) & (direction > 0)), np.maximum(low, 0.0), low)
             high = np.where((weights < 0) | ((weights == 0) & (direction < 0)), np.minimum(high, 0.0), high)
         moved = direction != 0
@@ -108,7 +108,7 @@ class Limits:
             yield unit[i] - unit[j]
 
     def _along_shares(self, weights: Floats, free: list[int], pairs: list[tuple[int, int]]) -> Iterator[Floats]:
-        """Yield directions along which the magnitudes still add up to 1, of either sign that a weight can have."""
+        """Yield directions along which the magnitudes still add up to 1, for each possible sign of a weight."""
         whole = np.eye(len(weights))
         signs = [[sign for sign in (1.0, -1.0) if weight * sign >= 0] for weight in weights]
         for number in free:  # towards a system alone, the others in proportion
@@ -119,9 +119,9 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Queries whose features are the systems' scores, the measure, and what the weights may be.
+    """Queries whose features are the systems' scores, the measure, and the constraints on weights.
 
-    ``fusion`` says what an engine makes of these scores; without it they are added.
+    ``fusion`` is an engine's method of combining these scores; without it they are added.
     """
 
     data: Dataset
@@ -140,7 +140,7 @@ class Problem:
         return replace(self, data=data)
 
     def landscape(self) -> Landscape:
-        """Return the measure as a function of scores; a Python function sees rows, shuffled before, one by one."""
+        """Return the measure as a function of scores; a Python function gets rankings of shuffled rows."""
         return Landscape(self.data, self.measure, ties_of(self.measure), self.n_jobs, self.judged)
 
     def scores(self, weights: Floats) -> Floats:
@@ -155,7 +155,7 @@ class Problem:
         return self.fusion is None or (self.fusion.way.is_sum and self.fusion.way.has_weights)
 
     def by_trying(self, first: Sequence[Floats], rng: np.random.Generator) -> list[Floats]:
-        """Return the best weights, best first, of a search that only looks at values; equal ones where none exist."""
+        """Return the best weights, best first, of a derivative-free search; equal ones if there are none."""
         n_systems = self.data.X.shape[1]
         if self.fusion is not None and not self.fusion.way.has_weights:
             return [np.full(n_systems, 1.0 / n_systems)]
@@ -181,7 +181,7 @@ class _Place(NamedTuple):
 
 
 class Climb:
-    """Weights on their way up, on one landscape."""
+    """A climb of weights on one landscape."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.limits, self.rng = problem.limits, rng
@@ -193,7 +193,7 @@ class Climb:
         return self.landscape.value(weights @ self.systems).mean
 
     def best(self, weights: Floats, near: bool = False) -> tuple[Floats, float]:
-        """Return the weights from which no direction leads to anything better, and their value."""
+        """Return weights that no direction improves, and their value."""
         place = self._stand(weights)
         idle = searches = 0
         while searches < MOST_SEARCHES:
@@ -213,7 +213,7 @@ class Climb:
         return self._without_idle(place.weights, place.value.mean)
 
     def _better(self, place: _Place, direction: Floats, near: bool) -> _Place | None:
-        """Return the best place along a direction, None where it is not better than the present one."""
+        """Return the best place along a direction, None if it is not better than the current one."""
         slopes = direction @ self.systems
         low, high = self.limits.window(place.weights, direction)
         if near:
@@ -226,7 +226,7 @@ class Climb:
         if found.value <= place.value.mean + BETTER:
             return None
         there = self._stand(self.limits.nearest(self.limits.normed(place.weights + found.step * direction)))
-        # the division may move documents that were nearly tied
+        # the division may swap documents that were nearly tied
         return there if there.value.mean > place.value.mean + BETTER else None
 
     def _stand(self, weights: Floats) -> _Place:
@@ -234,7 +234,7 @@ class Climb:
         return _Place(weights, scores, self.landscape.value(scores))
 
     def _without_idle(self, weights: Floats, value: float) -> tuple[Floats, float]:
-        """Return the weights with 0 for every system that adds nothing."""
+        """Return the weights with 0 for every system that does not help."""
         for number in np.argsort(np.abs(weights) * self.spread, kind="stable").tolist():
             without = weights.copy()
             without[number] = 0.0
@@ -248,7 +248,7 @@ class Climb:
 
 
 def sketch(problem: Problem, queries: NDArray[np.bool_], n_starts: int, random_state: int) -> list[Floats]:
-    """Return the weights that climbs from several starts find on a sample of these queries, the best ones first."""
+    """Return the weights found by climbs from several starts on a sample of these queries, the best first."""
     rng = np.random.default_rng(random_state)
     order = rng.permutation(np.flatnonzero(queries))
     some = int(np.searchsorted(np.cumsum(problem.data.sizes[order]), SAMPLE_ROWS)) + 1
@@ -263,7 +263,7 @@ def sketch(problem: Problem, queries: NDArray[np.bool_], n_starts: int, random_s
 def finish(
     problem: Problem, sketches: Sequence[Floats], random_state: int, thorough: bool = False
 ) -> tuple[Floats, float]:
-    """Go on from the best of the sketches on all queries; if ``thorough``, every direction is at last searched whole.
+    """Continue from the best of the sketches on all queries; ``thorough`` finally searches every direction in full.
 
     Return the weights and their value.
     """

@@ -1,4 +1,4 @@
-"""How good tuned weights are on new queries, and which normalisation is best, by cross-validation over queries."""
+"""Estimate tuned weights on new queries, and choose the normalisation, by cross-validation over queries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Pair(NamedTuple):
 
 
 class Folds:
-    """Parts of the queries; ``problems`` differ in the normalisation only, by its name."""
+    """Parts of the queries; ``problems`` by name differ only in the normalisation."""
 
     def __init__(self, problems: Mapping[str, Problem], cv: int, n_starts: int, random_state: int) -> None:
         self.problems, self.n_starts, self.random_state = problems, n_starts, random_state
@@ -51,13 +51,13 @@ class Folds:
         self.n_folds = cv
 
     def unseen(self) -> Unseen:
-        """Cross-validate; of several normalisations each fold chooses one by its neighbours, tuned without it."""
+        """Cross-validate; with several normalisations each fold chooses one by its neighbours, tuned without it."""
         first = next(iter(self.problems))
         pairs = {name: self._pairs(name) for name in self.problems} if len(self.problems) > 1 else {}
         values = np.empty(len(self.fold))
         for fold in range(self.n_folds):
             test = self.fold == fold
-            # both pairs leave the fold out, so neither the choice nor the start of the search has seen it
+            # both pairs exclude the fold, so neither the choice nor the start of the search depends on it
             beside = {name: (found[fold - 1], found[fold]) for name, found in pairs.items()}
             name = max(beside, key=lambda name: self._mean(beside[name], ~test), default=first)
             if pairs:
@@ -79,7 +79,7 @@ class Folds:
         found = []
         for one in range(self.n_folds):
             without = (self.fold == one) | (self.fold == (one + 1) % self.n_folds)
-            n_starts = (self.n_starts + 1) // 2  # what is learned without a fold are the sketches of two pairs
+            n_starts = (self.n_starts + 1) // 2  # the sketches of two pairs are learned without a fold
             sketches = sketch(self.problems[name], ~without, n_starts, self.random_state)
             found.append(_Pair(sketches, np.where(without, self._values(name, sketches[0]), np.nan)))
         return found

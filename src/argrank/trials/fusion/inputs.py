@@ -1,4 +1,4 @@
-"""What several systems gave, as one table: a row for every document that one of them returned."""
+"""The scores of several systems as one table: a row for every document that one of them returned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from argrank.measures.measure import Measure
 class Systems:
     """Judged data, and for every system (a row of ``raw``) its scores, NaN where it did not return the document.
 
-    ``judged`` are all judged labels by query id, where the data lacks judged documents that no system returned.
+    ``judged`` are all judged labels by query id, if the data lacks judged documents that no system returned.
     """
 
     names: list[str]
@@ -45,15 +45,15 @@ def read_systems(scores_by_system: Mapping[str, Any], data: Any, measure: Measur
 
 
 def of_log(runs: Mapping[str, Any], log: Any, propensities: Any) -> tuple[dict[str, Floats], Dataset]:
-    """Return the scores of runs for every document that one of them returned, and what these gain by a click log."""
+    """Return the scores of runs for every document that one of them returned, with gains from a click log."""
     if not all(is_run(run) for run in runs.values()):
-        raise InputError("scores_by_system: expected runs beside a click log, got scores; see ar.from_clicks for those")
+        raise InputError("scores_by_system: expected runs with a click log, got scores; see ar.from_clicks for those")
     data = from_clicks(log, returned_by_any(runs), propensities=propensities, shrink=0.0, allow_leaks=True)
     return {name: data.to_caller(data.X[:, place]) for place, name in enumerate(runs)}, data
 
 
 def seen_by(systems: Systems, fusion: Fusion) -> Systems:
-    """Return what an engine sees of the systems: documents in no list of it are not returned."""
+    """Return the systems' scores within the engine's lists: documents in no list are dropped."""
     raw = fusion.lists(systems.raw, systems.data.indptr)
     if not np.isnan(raw).all(axis=0).any():
         return replace(systems, raw=raw)
@@ -64,7 +64,7 @@ def seen_by(systems: Systems, fusion: Fusion) -> Systems:
 
 
 def raw_scores(scores: Any, n_documents: int, name: str) -> Floats:
-    """Return one score for every row, NaN where there is none, or say what is wrong."""
+    """Return one score for every row, NaN if there is none, or raise."""
     try:
         values = np.asarray(scores, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -108,9 +108,9 @@ def returned_by_any(runs: Mapping[str, Any]) -> Dataset:
 
 
 def _returned(names: list[str], data: Dataset, raw: Floats, unjudged: NDArray[np.bool_]) -> Systems:
-    """Leave out the documents that no system returned; they count in the ideal and in recall, never as returned.
+    """Leave out the documents that no system returned; they count in the ideal and in recall, but not as returned.
 
-    A query for which no system returned anything keeps one document, as one that is not relevant: its measure is 0.
+    A query without returned documents keeps one document, as not relevant: its measure is 0.
     """
     judged = {
         qid: data.targets[first:last]
@@ -133,11 +133,11 @@ def _check_known(raw: Floats, names: list[str]) -> None:
 
 
 def _shuffled(systems: Systems) -> Systems:
-    """Put the rows of queries in random order: a Python function sees one ranking, and ties must not tell labels."""
+    """Put the rows of queries in random order: a Python function gets one ranking, and ties must not leak labels."""
     data = systems.data
     order = np.lexsort((np.random.default_rng(0).random(data.n_documents), data.query_of_row))
     if data.gains is not None:
-        raise InputError("measure: expected one by name where rows carry gains, got a function of labels")
+        raise InputError("measure: expected one by name for rows with gains, got a function of labels")
     shuffled = Dataset(np.zeros((data.n_documents, 1)), data.y[order], group=data.sizes, query_weight=data.query_weight)
     judged = systems.judged
     if judged is not None:

@@ -1,4 +1,4 @@
-"""A search for weights that only looks at values, where the score is no sum: means that leave out what is missing."""
+"""A derivative-free search for weights, for scores that are not sums: means that leave out missing documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N_CLIMBS = 3
 
 
 class Shares(Protocol):
-    """What weights may be."""
+    """Constraints on weights."""
 
     def nearest(self, weights: Floats) -> Floats:
         """Return weights within the bounds."""
@@ -32,10 +32,10 @@ class Shares(Protocol):
 def pattern_search(
     value: Callable[[Floats], float], limits: Shares, first: Sequence[Floats], rng: np.random.Generator
 ) -> list[Floats]:
-    """Return the weights that several climbs found, best first.
+    """Return the weights found by several climbs, best first.
 
-    From the best of ``first``, or else of equal weights, single systems and random weights, shares are moved from
-    system to system in smaller and smaller steps, as long as that adds something.
+    From the best of ``first``, or else of equal weights, single systems and random weights, shares are moved between
+    systems in decreasing steps while that helps.
     """
     n_systems = len(limits.low)
     random = rng.dirichlet(np.ones(n_systems), N_RANDOM)
@@ -49,7 +49,7 @@ def pattern_search(
 def _climb(
     value: Callable[[Floats], float], limits: Shares, best: float, weights: Floats, steps: Sequence[float]
 ) -> tuple[float, Floats]:
-    """Return the value and the weights from which no move of a share adds anything."""
+    """Return the value and the weights that no move of a share improves."""
     pairs = [(i, j) for i in range(len(weights)) for j in range(len(weights)) if i != j]
     for step in steps:
         moved = True

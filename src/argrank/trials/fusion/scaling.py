@@ -16,7 +16,7 @@ LOWEST = "lowest"
 
 
 def _by(name: str) -> Callable[[Floats, Integers], Floats]:
-    """Return what a normaliser of features does to scores."""
+    """Return a normaliser of features as a function of scores."""
     return lambda scores, indptr: normaliser(name).apply(scores[:, None], indptr)[:, 0]
 
 
@@ -33,7 +33,7 @@ def reciprocal_ranks(scores: Floats, indptr: Integers) -> Floats:
     return np.where(np.isnan(scores), np.nan, 1.0 / (RANK_CONSTANT + ranks))
 
 
-#: What is done to the scores of a system within each query, by name.
+#: Normalisations of a system's scores within each query, by name.
 NORMALISERS: dict[str, Callable[[Floats, Integers], Floats]] = {
     "none": lambda scores, indptr: scores,
     "minmax": _by("query-minmax"),
@@ -63,7 +63,7 @@ def check_missing(missing: Any) -> str | float:
 
 
 def scaled(raw: Floats, indptr: Integers, normalisers: Sequence[str], missing: str | float) -> Floats:
-    """Return scores (a row for every system, NaN where it did not return the document) that can be added."""
+    """Return comparable scores (a row for every system, NaN if it did not return the document)."""
     rows = []
     for scores, name in zip(raw, normalisers, strict=True):
         found = NORMALISERS[name](scores, indptr)

@@ -1,4 +1,4 @@
-"""Whether segments of queries (head and tail, languages) deserve own weights: cross-validated, paired, Holm."""
+"""Test whether segments of queries (head and tail, languages) need their own weights: cross-validated, paired, Holm."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from argrank.trials.fusion.folds import query_values
 class SegmentTest(NamedTuple):
     """A segment's own weights against those of all queries, on queries that neither was tuned on.
 
-    ``difference`` is the mean of own minus global, with its interval; ``p_value`` is Holm's, over all segments. The
-    answer is to keep the global weights unless it is at most .05 and the difference is positive.
+    ``difference`` is the mean of own minus global, with its interval; ``p_value`` is Holm's, over all segments. Keep
+    the global weights unless it is at most .05 and the difference is positive.
     """
 
     segment: str
@@ -38,7 +38,7 @@ class SegmentTest(NamedTuple):
 def compare_segments(
     problem: Problem, systems: list[str], segments: NDArray[Any], cv: int, random_state: int
 ) -> list[SegmentTest]:
-    """Test every segment; one with fewer than two queries a fold has no test and keeps the global weights."""
+    """Test every segment; one with fewer than two queries per fold is not tested and keeps the global weights."""
     names = list(dict.fromkeys(segments.tolist()))
     if len(names) < 2:
         raise OptionError(f"by: expected at least two segments, got {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""tune_weights: the weights with which the scores of several systems are added, tuned on the measure itself."""
+"""tune_weights: weights for a sum of several systems' scores, tuned on the measure itself."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def tune_weights(
     min_clicks: float = MIN_CLICKS,
     n_jobs: Jobs = None,
 ) -> TunedWeights:
-    """Tune the weights of a sum of scores, say of BM25, an embedding and popularity, so that a measure is greatest.
+    """Tune the weights of a sum of scores (such as BM25, an embedding and popularity) to maximise a measure.
 
-    Single weights and pairs of weights are moved to the best place there is (``line_search``) until no such move adds
-    anything. Ties are valued by the mean over their orders.
+    Single weights and pairs of weights are moved to their optimum (``line_search``) until no such move helps. Ties are
+    valued by the mean over their orders.
 
     Parameters
     ----------
@@ -72,22 +72,22 @@ def tune_weights(
         One score per row in the caller's row order, NaN where the system did not return the document; or a run in any
         form that ``evaluate`` takes.
     data : Dataset, or for runs judgements or a click log
-        The judged documents; features are not looked at. Documents of runs that are not judged count as not relevant,
-        and judged ones that no run returned count in ideals and recall.
+        The judged documents; features are not used. Documents of runs that are not judged count as not relevant, and
+        judged ones that no run returned count in ideals and recall.
     measure : str, Measure or callable, optional
-        Any measure, also a function of your own from the labels of a ranking to a number, see `ar.measure`; "ndcg@10"
-        by default, and "dcg@10" for a click log and for rows that carry gains.
+        Any measure, also your own function from the labels of a ranking to a number, see `ar.measure`; "ndcg@10" by
+        default, and "dcg@10" for a click log and for rows with gains.
     normalise : str, mapping from system to str or None
-        What is done to the scores within each query: "minmax" (to 0 … 1), "zscore" (to mean 0, deviation 1), "rank"
-        (1 / (60 + rank), as in reciprocal-rank fusion), "none" or None; "auto" chooses one of them by cross-validation.
+        Normalisation of the scores within each query: "minmax" (to 0 … 1), "zscore" (to mean 0, deviation 1), "rank" (1
+        / (60 + rank), as in reciprocal-rank fusion), "none" or None; "auto" chooses one of them by cross-validation.
     missing : "lowest", "rrf" or float
-        What a document gets from a system that did not return it: the system's lowest score in the query, nothing (as
-        in reciprocal-rank fusion), or this number; all after normalising.
+        Score of a document from a system that did not return it: the system's lowest score in the query, 0 (as in
+        reciprocal-rank fusion), or this number; after normalising.
     bounds : (low, high) or mapping from system to (low, high), optional
         None is no bound: ``(0, None)`` for weights that are not negative. Unless ``fixed`` sets a scale, bounds are on
         shares: ``{"popularity": (0, 0.1)}`` gives popularity at most a tenth of the sum of all magnitudes.
     fixed : mapping from system to float, optional
-        Weights that stay as they are; the others are then tuned on their scale and not divided by their sum.
+        Weights that are not tuned; the others are then tuned on their scale and not divided by their sum.
     cv : int, optional
         Folds of queries of the cross-validation that estimates the measure on new queries; None for none.
     bootstrap : int
@@ -96,18 +96,18 @@ def tune_weights(
         The segment of every query, as in ``evaluate``: every segment's own weights are tested against those of all
         queries (``TunedWeights.segments``). Needs ``cv``.
     engine : str, optional
-        "elasticsearch", "opensearch", "solr" or "vespa", perhaps with a version ("opensearch@2.19"): weights are
-        tuned for what that engine computes, and every value is that under its arithmetic. ``normalise`` is then one of
-        its ways by name, or "auto" (also for None); the engine says what a missing document gets.
+        "elasticsearch", "opensearch", "solr" or "vespa", perhaps with a version ("opensearch@2.19"): weights are tuned
+        for that engine's computation, and all values use its arithmetic. ``normalise`` is then one of its methods by
+        name, or "auto" (also for None); the engine decides the score of a missing document.
     window : int
         With ``engine``: how many documents each system returns for a query.
     n_starts : int
         Starts: equal weights, the best system alone, then random weights.
     random_state : int
     propensities : Propensities, optional
-        Of a click log: how much each rank is seen (``ar.propensities``).
+        For a click log: how much each rank is seen (``ar.propensities``).
     min_coverage, min_clicks : float
-        Of a click log: below these the value of the fusion is refused, as in ``ar.evaluate``.
+        For a click log: lower values are an error, as in ``ar.evaluate``.
     n_jobs : int, optional
 
     Examples
@@ -122,7 +122,7 @@ def tune_weights(
     if log is not None:
         scores_by_system, data = of_log(runs, log, propensities)
     elif propensities is not None:
-        raise OptionError("propensities: expected a click log beside them, got judgements")
+        raise OptionError("propensities: expected a click log with them, got judgements")
     has_gains = isinstance(data, Dataset) and data.gains is not None
     usual = "dcg@10" if has_gains else "ndcg@10"
     filler, asked = check_missing(missing), parse_measure(usual if measure is None else measure)
@@ -142,7 +142,7 @@ def tune_weights(
         options = list(problems)
         choices = {name: dict.fromkeys(systems.names, name) for name in options}
     if len(options) > 1 and (cv is None or cv < 3):
-        raise OptionError(f"normalise: expected cv from 3 up to choose by, got cv={cv}")
+        raise OptionError(f"normalise: expected cv from 3 up to choose one, got cv={cv}")
     if by is not None and cv is None:
         raise OptionError("by: expected cv, which tests the weights of segments, got cv=None")
     landscape = problems[options[0]].landscape()
@@ -231,7 +231,7 @@ def _ends(name: str, pair: Any) -> tuple[float, float]:
 
 
 def _curves(landscape: Landscape, systems: Floats, weights: Floats, names: Sequence[str]) -> dict[str, LineSearch]:
-    """Return the measure along every weight, the others as they are, in terms of the weight."""
+    """Return the measure along every weight, with the others fixed, as a function of the weight."""
     scores = weights @ systems
     here, curves = landscape.value(scores), {}
     for name, slopes, weight in zip(names, systems, weights.tolist(), strict=True):
@@ -248,8 +248,8 @@ def _intervals(
 ) -> dict[str, tuple[float, float]]:
     """Return 95 % intervals of weights: tuned again on queries drawn with replacement.
 
-    Each climb begins at equal weights. One that begins at the weights found stays near them, where the tuning of other
-    queries would not, and the intervals are 10 to 20 % too short.
+    Each climb begins at equal weights. Starting at the final weights would stay near them, and the intervals would be
+    10 to 20 % too short.
     """
     rng, data = np.random.default_rng(random_state), problem.data
     found = np.empty((n_resamples, len(names)))
@@ -270,7 +270,7 @@ def _intervals(
 def engine_problems(
     engine: Engine, normalise: Any, window: int, systems: Systems, measure: Measure, limits: Limits, n_jobs: int | None
 ) -> dict[str, Problem]:
-    """Return the problems by name: documents are those of the engine's lists, their features what it adds up."""
+    """Return the problems by name: documents are those of the engine's lists, their features the normalised scores."""
     if normalise is not None and not isinstance(normalise, str):
         raise OptionError(f"normalise: expected one name for all systems with engine, got {shown(normalise)}")
     if measure.cutoff is not None and measure.cutoff > window:
@@ -279,7 +279,7 @@ def engine_problems(
         raise OptionError(f"{engine.name}: expected at most {engine.most_systems} systems, got {len(systems.names)}")
     if not engine.takes_negative:
         if (limits.high < 0).any() or (np.nan_to_num(limits.fixed) < 0).any():
-            raise OptionError(f"bounds: expected weights from 0 up, as {engine.name} takes no others")
+            raise OptionError(f"bounds: expected weights from 0 up, as {engine.name} accepts no others")
         limits = replace(limits, low=np.maximum(limits.low, 0.0))
     problems = {}
     for name, fusion in engine.fusions(normalise or "auto", window).items():

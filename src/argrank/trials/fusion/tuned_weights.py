@@ -1,4 +1,4 @@
-"""TunedWeights: what tune_weights found, as numbers, a table, a plot and a formula."""
+"""TunedWeights: the result of tune_weights, as numbers, a table, a plot and a formula."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ class TunedWeights:
         The measure on the data the weights were tuned on.
     cv_value, cv_interval : float, (float, float)
         The measure on queries the weights were not tuned on, by cross-validation, and its 95 % interval over
-        queries; NaN without. Where the normalisation was chosen, it was chosen anew in every fold.
+        queries; NaN without. If the normalisation was chosen, it was chosen separately in every fold.
     single : dict
         Name of the system to its own measure.
     rrf : float
         The measure of reciprocal-rank fusion, for comparison.
     spread : dict
-        Name of the system to the standard deviation of its normalised scores within queries. Weight times spread says
-        how much a system moves documents; a weight alone does not.
+        Name of the system to the standard deviation of its normalised scores within queries. Weight times spread is a
+        system's influence on the ranking; a weight alone is not.
     intervals : dict
-        Name of the system to the 95 % bootstrap interval of its weight; empty unless ``bootstrap`` was asked for.
+        Name of the system to the 95 % bootstrap interval of its weight; empty without ``bootstrap``.
     curves : dict
-        Name of the system to a LineSearch: the measure along this weight, the others as they are, whose
-        ``breakpoints`` and ``values`` are given in terms of the weight itself.
+        Name of the system to a LineSearch: the measure along this weight, with the others fixed, whose ``breakpoints``
+        and ``values`` are functions of the weight itself.
     measure : str
     normalise : dict
         Name of the system to its normalisation.
     missing : "lowest" or float
-        What a document gets from a system that did not return it.
+        Score of a document from a system that did not return it.
     by_normaliser : dict
-        Where the normalisation was chosen: its name to the cross-validated measure it was chosen by.
+        If the normalisation was chosen: the cross-validated measure of each, by name.
     n_queries, n_unjudged : int
         Queries, and documents of runs that have no judgement and count as not relevant.
     fusion : Fusion, optional
-        The engine that the weights were tuned for, the way in which it fuses, its window and its constant.
+        The engine that the weights were tuned for, its method, window and constant.
     segments : list of SegmentTest
-        Where segments were given: their own weights against these, on queries that neither was tuned on.
+        If segments were given: their own weights against these, on queries that neither was tuned on.
     earned : ClickEvaluation, optional
-        Of a click log: what the fusion would earn a session by the log that it was tuned on, with its interval by
+        For a click log: the fusion's estimated value per session on the log that it was tuned on, with its interval by
         groups of sessions, coverage and effective clicks; ``cv_value`` is for queries that it was not tuned on.
     """
 
@@ -95,8 +95,8 @@ class TunedWeights:
     def fuse(self, scores_by_system: Mapping[str, Any], data: Dataset | None = None) -> Any:
         """Return the weighted sum of scores, one array for each system, NaN where it did not return the document.
 
-        ``data`` says which rows are one query's, where scores are normalised or missing. Of runs the result is a run,
-        ``{qid: {docid: score}}``, of all documents that one of them returned.
+        ``data`` gives the queries of rows, if scores are normalised or missing. For runs the result is a run, ``{qid:
+        {docid: score}}``, of all documents that one of them returned.
         """
         if set(scores_by_system) != set(self.weights):
             raise InputError(f"scores: expected those of {', '.join(self.weights)}, got {', '.join(scores_by_system)}")
@@ -111,7 +111,7 @@ class TunedWeights:
         n_documents = len(next(iter(scores_by_system.values()))) if data is None else data.n_documents
         raw = np.array([raw_scores(scores_by_system[name], n_documents, name) for name in self.weights])
         if data is None and (self.fusion or np.isnan(raw).any() or set(self.normalise.values()) != {"none"}):
-            raise InputError("fuse: expected data, which says where queries begin: scores are normalised or missing")
+            raise InputError("fuse: expected data, to know the queries of rows, since scores are normalised or missing")
         indptr = np.array([0, n_documents]) if data is None else data.indptr
         stored = raw if data is None or data.rows is None else raw[:, data.rows]
         if self.fusion is not None and data is not None:
@@ -133,11 +133,11 @@ class TunedWeights:
 
     @checked
     def requests(self, engine: str | None = None, segment: str | None = None) -> dict[str, str]:
-        """Return what is posted to a search engine, file name to text, with queries left to fill in.
+        """Return the requests for a search engine, file name to text, with placeholders for queries.
 
-        Weights that were tuned for an engine go to that engine. Others go to any engine that has their normalisation,
-        but there documents that a system did not return count in its own way, and the measure may be another.
-        ``segment`` asks for the weights of a segment.
+        Weights that were tuned for an engine go to that engine. Others can be used in any engine that has their
+        normalisation, but it may treat documents that a system did not return differently, so the measure may differ.
+        ``segment`` selects the weights of a segment.
         """
         fusion = self.fusion
         if fusion is None or (engine is not None and engine != fusion.engine.name):
@@ -155,17 +155,17 @@ class TunedWeights:
 
     @checked
     def write(self, folder: str | os.PathLike[str], engine: str | None = None) -> None:
-        """Write ``requests`` into a folder, each file whole or not at all."""
+        """Write ``requests`` into a folder, each file atomically."""
         files = self.requests(engine)
         path = make_folder(folder)
         for name, text in files.items():
             write_text(path / name, text)
 
     def plot(self) -> Any:
-        """Return a matplotlib figure: the measure along each weight, from none of it to twice what was chosen.
+        """Return a matplotlib figure: the measure along each weight, from 0 to twice the chosen value.
 
-        All panels have the same range of the measure, so that a weight that hardly matters looks flat; dots mark what
-        was chosen, a dashed line the best system alone.
+        All panels have the same range of the measure, so that a weight that hardly matters looks flat; dots mark the
+        chosen values, a dashed line the best single system.
         """
         try:
             from matplotlib.figure import Figure
@@ -188,7 +188,7 @@ class TunedWeights:
         return figure
 
     def _as_the_engine(self, fusion: Fusion, raw: Floats, indptr: Integers) -> Floats:
-        """Return the engine's scores; documents in none of its lists, which it does not return, come last."""
+        """Return the engine's scores; documents in none of its lists come last."""
         lists = fusion.lists(raw, indptr)
         fused = fusion.combine(fusion.prepare(lists, indptr), np.array(list(self.weights.values())))
         fused[np.isnan(lists).all(axis=0)] = fused.min(initial=0.0) - 1.0
@@ -240,7 +240,7 @@ class TunedWeights:
             value, coverage, clicks = self.earned.row(measure)
             logged = self.earned.logged[measure]
             notes.append(
-                f"By the log it was tuned on: {value} a session, coverage {coverage}, {clicks} effective clicks; the "
+                f"By the log it was tuned on: {value} per session, coverage {coverage}, {clicks} effective clicks; the "
                 f"logged pages {logged:.4f}"
             )
         best = max(self.single, key=self.single.__getitem__)

@@ -160,7 +160,7 @@ def test_what_grows_keeps_its_kind(tmp_path):
     assert files(tmp_path / "train.pack") == files(tmp_path / "all.pack")
     assert "XT.npy" in files(tmp_path / "train.pack")
     for again in (parts[0], parts[2]):  # its last query goes on at once, or another one does
-        with pytest.raises(InputError, match="queries that do not go on in another part"):
+        with pytest.raises(InputError, match="queries that are each in one part"):
             ar.pack(again, tmp_path / "train.pack", append=True)
 
 
@@ -218,7 +218,7 @@ def test_a_pack_in_use_keeps_its_files_and_a_failure_changes_nothing(tmp_path, m
         return real(*arguments, **options)
 
     monkeypatch.setattr(packing, "PackedRows", meanwhile)
-    with pytest.raises(InputError, match="stays the same meanwhile"):
+    with pytest.raises(InputError, match="does not change meanwhile"):
         ar.pack(second, tmp_path / "train.pack", append=True)
     assert files(tmp_path / "train.pack") == before
 

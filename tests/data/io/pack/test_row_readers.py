@@ -197,9 +197,9 @@ def test_other_refusals(tmp_path):
     ar.dump(make(), tmp_path / "a.csv")
     with pytest.raises(OptionError, match="LETOR text alone or tables alone"):
         ar.pack([tmp_path / "a.txt", tmp_path / "a.csv"], tmp_path / "a.pack")
-    with pytest.raises(InputError, match="nothing of that name"):
+    with pytest.raises(InputError, match="a name that does not exist"):
         ar.pack(tmp_path / "none.txt", tmp_path / "a.pack")
-    with pytest.raises(InputError, match=r"a new name or that of a folder with pack\.json"):
+    with pytest.raises(InputError, match=r"a new name, or a folder with pack\.json"):
         ar.pack(tmp_path / "a.txt", tmp_path)
     with pytest.raises(InputError, match="cannot be written"):
         ar.pack(tmp_path / "a.txt", tmp_path / "no" / "a.pack")

@@ -77,7 +77,7 @@ def test_average_precision_points_to_svm_map():
 
 def test_the_reciprocal_rank_needs_single_relevant_documents():
     data = Dataset(np.eye(5), [1, 0, 0, 1, 1], qid=["a", "a", "a", "b", "b"])
-    with pytest.raises(InputError, match=r"at most one relevant document a query.*got 2 in query b; use svm-mrr"):
+    with pytest.raises(InputError, match=r"at most one relevant document per query.*got 2 in query b; use svm-mrr"):
         objective("dorm", measure="mrr").prepare(data)
 
 

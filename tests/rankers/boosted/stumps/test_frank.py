@@ -120,7 +120,7 @@ def test_an_interrupted_fit_keeps_its_rounds(name, data, monkeypatch):
 
     expected = ar.make_ranker(name, n_rounds=3).fit(data)
     monkeypatch.setattr(Steps, "take", stop)
-    with pytest.warns(ArgrankWarning, match="the 3 rounds before were kept"):
+    with pytest.warns(ArgrankWarning, match="the 3 earlier rounds were kept"):
         ranker = ar.make_ranker(name, n_rounds=9).fit(data)
     np.testing.assert_array_equal(ranker.predict(data), expected.predict(data))
     assert ranker.objective_ == expected.objective_

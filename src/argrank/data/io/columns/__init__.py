@@ -1,1 +1,1 @@
-"""What a column is: its role, its type, and what its texts stand for; the same for files and data frames."""
+"""Detect the role, type and coding of columns; the same for files and data frames."""

@@ -1,4 +1,4 @@
-"""The columns of a file that are read, and checks of their names; every message names the file."""
+"""Choose the columns of a file to read, and check their names; every message names the file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def listing(names: Sequence[str]) -> str:
 
 
 def check_names(names: Sequence[str], path: Path, line: int | None) -> None:
-    """Raise unless every column has a name of its own; ``line`` is where the names stand."""
+    """Raise unless every column has a unique name; ``line`` is the line of the header."""
     twice = first_repeated(names)
     if twice is not None:
         raise FormatError(path, line, "columns of different names", f"{shown(twice)} twice")
@@ -31,12 +31,12 @@ def check_names(names: Sequence[str], path: Path, line: int | None) -> None:
 
 
 def check_columns(names: Sequence[str], reading: Reading, path: Path, line: int | None) -> None:
-    """Raise unless the columns that the caller speaks of are there, and those that a table needs."""
+    """Raise unless the columns given by the caller, and those that a table needs, exist."""
     check_names(names, path, line)
     features = reading.features or ()
     roles, _, _, indexes = meanings_of(names, reading.given, reading.known, features)  # refuses unknown meanings
     if indexes and not features:
-        tell(f"{os.fspath(path)}: {told_indexes(indexes)}")  # they are not read, and so not seen again
+        tell(f"{os.fspath(path)}: {told_indexes(indexes)}")  # they are not read, so checked here
     for name in (*reading.given, *features):
         if name not in names:
             raise FormatError(path, line, f"a column {name!r}", f"columns {listing(names)}")
@@ -49,14 +49,14 @@ def check_columns(names: Sequence[str], reading: Reading, path: Path, line: int 
             found[meaning] = name
     if "qid" not in found and "qid" not in reading.known:
         option = likely_option("qid", names, ("query", "search", "keyword", "term", "topic", "session"))
-        got = f"columns {listing(names)}; say which with {option} (columns={{…: 'qid'}})"
+        got = f"columns {listing(names)}; give one with {option} (columns={{…: 'qid'}})"
         raise FormatError(path, line, "a column 'qid'", got)
     if not features and not set(names) - set(roles):
         raise FormatError(path, line, "at least one column that is a feature", f"columns {listing(names)}")
 
 
 class Columns(NamedTuple):
-    """The columns of a file that are read: those with a meaning, and all others."""
+    """The columns of a file to read: those with a meaning, and features."""
 
     meanings: dict[str, str]
     others: list[str]

@@ -1,4 +1,4 @@
-"""Dates as people write them."""
+"""Parse dates in common formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argrank._types import Floats
 from argrank.data.io.columns.texts import Texts
 
 _TIME = r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-#: How dates look, and how to read their first ten characters; where several fit, the first does.
+#: Patterns of dates, and how to parse their first ten characters; the first match is used.
 FORMATS = (
     (rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{_TIME}$", "%Y-%m-%d"),
     (rf"^[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}}{_TIME}$", "%Y/%m/%d"),
@@ -22,11 +22,11 @@ FORMATS = (
 )
 EPOCH = dt.date(1970, 1, 1)
 ISO = FORMATS[0][1]
-LENGTH = 10  # characters of a day
+LENGTH = 10  # characters of a date
 
 
 def date_format(texts: Texts) -> str | None:
-    """Return how all texts of a column are dates; None where they are not."""
+    """Return the date format that all texts of a column have; None if there is none."""
     import pyarrow.compute as pc
 
     known = texts.known
@@ -41,7 +41,7 @@ def date_format(texts: Texts) -> str | None:
 
 
 def no_dates(texts: Texts) -> NDArray[np.bool_]:
-    """Return for each different text whether it is no date written as the first one is, and not missing either."""
+    """Return for each distinct text whether it is neither missing nor a date in the format of the first one."""
     import pyarrow.compute as pc
 
     first = texts.known[:1]
@@ -53,7 +53,7 @@ def no_dates(texts: Texts) -> NDArray[np.bool_]:
 
 
 def day_numbers(texts: Texts, form: str) -> tuple[Floats, str]:
-    """Return for every row the days before the newest date, NaN where there is none, and that date."""
+    """Return for every row the days before the newest date (NaN if missing), and that date."""
     import pyarrow as pa
 
     days = np.full(len(texts.words), np.nan)
@@ -66,7 +66,7 @@ def day_numbers(texts: Texts, form: str) -> tuple[Floats, str]:
 
 
 def iso_texts(column: Any) -> Any:
-    """Return a column of dates or times of Arrow as texts such as 2025-12-31, the day as the clock there shows it."""
+    """Return an Arrow column of dates or times as texts such as 2025-12-31, in the column's own time zone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Columns of numbers straight into the rows of X, batch by batch, so that no second copy of the table is held."""
+"""Write columns of numbers directly into the rows of X, batch by batch, without a second copy of the table."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from argrank._types import Floats
 from argrank.data.io.columns.roles import FEATURE, is_id_name
 
-PLAIN_KINDS = (None, FEATURE, "number")  # what may be said of a column that pyarrow turns into numbers
+PLAIN_KINDS = (None, FEATURE, "number")  # kinds that a column converted by pyarrow may be given
 NO_FEATURES = ("id", "text")
 CACHED_ROWS = 1 << 13  # whose parts of neighbouring columns stay in the cache
-MORE = 1.5  # times as many rows, where the room was too small
+MORE = 1.5  # growth factor if there are more rows than expected
 
 
 class Filled(NamedTuple):
-    """A table of Arrow in two parts: ``X`` has the numbers, and room for other features; ``rest`` is what is no number.
+    """An Arrow table in two parts: ``X`` has the numbers, and space for other features; ``rest`` the other columns.
 
     ``columns`` are all columns in the order of the table, ``names`` those of X, ``numbers`` those that are filled.
     """
@@ -30,13 +30,13 @@ class Filled(NamedTuple):
 
 
 class NotFiniteError(Exception):
-    """A number is infinite, or none."""
+    """A number is infinite or NaN."""
 
 
 def feature_columns(names: Iterable[str], given: Mapping[str, str | None], chosen: bool) -> dict[str, str | None]:
-    """Return the columns that are features unless their texts say otherwise, and what the caller says of each.
+    """Return the columns that are features unless their texts show otherwise, and the caller's kind of each.
 
-    ``chosen`` tells that the caller has named them as features.
+    ``chosen`` means that the caller has named them as features.
     """
     kinds = {name: given.get(name) or (FEATURE if chosen else None) for name in names}
     return {
@@ -47,7 +47,7 @@ def feature_columns(names: Iterable[str], given: Mapping[str, str | None], chose
 
 
 def number_types(schema: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Return the type of those columns that hold numbers or truth values."""
+    """Return the type of the columns that hold numbers or booleans."""
     import pyarrow as pa
 
     plain = (pa.types.is_integer, pa.types.is_float32, pa.types.is_float64, pa.types.is_boolean)
@@ -65,7 +65,7 @@ class Piece(NamedTuple):
 
 
 def by_rows(batches: Iterable[Any], n_columns: int, others: Sequence[str], rest: list[Any]) -> Iterator[Piece]:
-    """Yield batches with all columns; what is no number goes to ``rest``."""
+    """Yield batches with all columns; other columns go to ``rest``."""
     row = 0
     for batch in batches:
         yield Piece(row, 0, n_columns, batch)
@@ -76,9 +76,9 @@ def by_rows(batches: Iterable[Any], n_columns: int, others: Sequence[str], rest:
 def fill(
     pieces: Iterable[Piece], names: Sequence[str], numbers: Mapping[str, Any], n_rows: int, finite: bool = False
 ) -> Floats:
-    """Return X with columns ``names``, those in ``numbers`` filled, of which the types are given.
+    """Return X with columns ``names``; those in ``numbers``, with their types, are filled.
 
-    About ``n_rows`` are expected. With ``finite``, a number that is not gives a NotFiniteError.
+    About ``n_rows`` are expected. With ``finite``, a number that is not finite raises NotFiniteError.
     """
     import pyarrow as pa
 
@@ -106,17 +106,17 @@ def fill(
                 X[row:end, place][rows] = cells[rows]
         used = max(used, end)
     if numbers and used < len(X):
-        X.resize((used, len(names)), refcheck=False)  # gives room back that was not used
+        X.resize((used, len(names)), refcheck=False)  # releases unused memory
     return X
 
 
 def _numbers(batch: Any, name: str, kind: Any) -> Any:
     array = batch.column(name)
-    return array if array.type == kind else array.cast(kind, safe=False)  # whole numbers beyond 2^53 are rounded
+    return array if array.type == kind else array.cast(kind, safe=False)  # integers beyond 2^53 are rounded
 
 
 def _enlarged(X: Floats, n_filled: int, n_rows: int) -> Floats:
-    """Return room for more rows; what is not written to takes no memory."""
+    """Return a larger array; pages that are not written to take no memory."""
     larger = np.empty((n_rows, X.shape[1]), X.dtype)
     larger[:n_filled] = X[:n_filled]
     return larger

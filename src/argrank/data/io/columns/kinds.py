@@ -1,4 +1,4 @@
-"""What the texts of a column are: numbers, flags, dates, categories, ids or texts to read; and their values."""
+"""Decide whether a text column holds numbers, flags, dates, categories, ids or texts to read; and its values."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from argrank.data.io.columns.roles import is_id_name
 from argrank.data.io.columns.texts import CellError, Texts
 from argrank.errors import shown
 
-#: Words of columns that say yes or no, in lower case: (1, 0).
+#: Words of yes/no columns, in lower case: (1, 0).
 FLAGS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"))
-FEW = 50  # different texts that may be categories in any case
-NEARLY_ALL = 0.9  # share of rows with different texts, from which on they are ids
-REPEATED = 0.02  # share of rows whose text another row of the query has, up to which they are ids
-MISTAKE = 0.5  # share of numbers in a column, from which on a text among them is a mistake
-MANY_WORDS = 4.0  # of a text to read, on average
+FEW = 50  # up to this many distinct texts are always categories
+NEARLY_ALL = 0.9  # share of rows with distinct texts above which they are ids
+REPEATED = 0.02  # share of rows whose text occurs again in the query, up to which they are ids
+MISTAKE = 0.5  # share of numbers in a column above which a text among them is an error
+MANY_WORDS = 4.0  # average words of a text to read
 
 
 class Kind(Enum):
@@ -45,34 +45,34 @@ class Kind(Enum):
 
 
 class Decided(NamedTuple):
-    """What a column of texts is; numbers with all ways in which they can be written, the likeliest first."""
+    """The kind of a text column; for numbers, all formats that match, the likeliest first."""
 
     kind: Kind
     ways: tuple[Writing, ...] = ()
-    date: str | None = None  # how dates are written that shall become numbers of days
+    date: str | None = None  # the format of dates
 
     @property
     def ambiguous(self) -> bool:
-        """Whether it has to be decided by other columns what the numbers are."""
+        """Whether other columns have to decide which format the numbers have."""
         return len({way.decimal for way in self.ways}) > 1
 
 
 class Marks(NamedTuple):
-    """The decimal mark and the mark of thousands of a table, where they are known."""
+    """The decimal mark and the thousands separator of a table, if known."""
 
     decimal: str | None = None
     thousands: str | None = None
 
 
 def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, given: str | None = None) -> Decided:
-    """Say what a column of texts is, as the caller says (``given``) or by all of its texts."""
+    """Decide the kind of a text column: the one ``given`` by the caller, else from all of its texts."""
     if given in ("category", "id", "text"):
         return Decided(Kind(given))
     if given == "date":
         form = date_format(texts) or (None if len(texts.known) else ISO)
         if form is None:
             row = texts.first_row(no_dates(texts))
-            raise CellError(name, row, "dates, all written in one way, such as 2025-12-31", shown(texts.text_of(row)))
+            raise CellError(name, row, "dates, all in one format, such as 2025-12-31", shown(texts.text_of(row)))
         return Decided(Kind.DATE, date=form)
     words = texts.known_lower if len(texts.known) <= 2 else set()
     if words and any(words <= set(pair) for pair in FLAGS):
@@ -89,7 +89,7 @@ def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, give
 
 
 def _refuse_mistakes(name: str, texts: Texts, given: str | None) -> None:
-    """Raise where most of a column is numbers, or the caller says so: the text among them is a mistake."""
+    """Raise for a text in a column that is mostly numbers, or that the caller declared as numbers."""
     sign = usual_sign(texts)
     shares = [share_of_numbers(texts, way._replace(beside=sign)) for way in WRITINGS[:4]]
     share, wrong = max(shares, key=lambda one: one[0])
@@ -99,7 +99,7 @@ def _refuse_mistakes(name: str, texts: Texts, given: str | None) -> None:
 
 
 def _wrong(name: str, texts: Texts, row: int, sign: str = "") -> CellError:
-    advice = "; if the column is no number, say so: --category, --text or --drop"
+    advice = "; if the column is not numeric, use --category, --text or --drop"
     expected = f"a finite number{' with ' if sign else ''}{sign}"
     return CellError(name, row, expected, shown(texts.text_of(row)), advice)
 
@@ -123,7 +123,7 @@ def _repeated(codes: Integers, queries: Integers) -> float:
 
 
 def number_values(name: str, texts: Texts, way: Writing) -> Floats:
-    """Return the numbers of a column; a CellError names the first that is not finite, or written in another way."""
+    """Return the numbers of a column; a CellError names the first that is not finite, or in another format."""
     wrong = wrong_numbers(texts, way)
     if wrong.any():
         raise _wrong(name, texts, texts.first_row(wrong))
@@ -131,7 +131,7 @@ def number_values(name: str, texts: Texts, way: Writing) -> Floats:
 
 
 def flag_values(texts: Texts) -> Floats:
-    """Return 1 for yes, 0 for no, NaN where a row says neither."""
+    """Return 1 for yes, 0 for no, NaN if missing."""
     yes, no = ({pair[side] for pair in FLAGS} for side in (0, 1))
     meant = [1.0 if word in yes else 0.0 if word in no else np.nan for word in texts.lower.to_pylist()]
     return texts.spread(np.array(meant, np.float64))

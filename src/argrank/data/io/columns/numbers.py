@@ -1,7 +1,7 @@
-"""Numbers as people write them: how a column does it is decided by the whole column, never cell by cell.
+"""Parse numbers in local formats; the format is decided for the whole column, never cell by cell.
 
-A way of writing is a decimal mark, a mark of thousands, and what stands beside the number: a currency or a percent
-sign. ``1.234`` fits two ways, and so the other cells of the column decide, then the other columns of the table.
+A format is a decimal mark, a thousands separator, and a currency or percent sign. ``1.234`` matches two formats, so the
+other cells of the column decide, then the other columns of the table.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN
 _BESIDE = f"(?:[{CURRENCIES}]|{CODES})"
 PERCENT = "%"
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
-SAMPLE = 1000  # texts that are looked at before all of them
+SAMPLE = 1000  # texts tried before all of them
 
 
 class Writing(NamedTuple):
-    """A way to write numbers."""
+    """A number format."""
 
-    decimal: str = "."  # none: whole numbers
+    decimal: str = "."  # empty: integers
     thousands: str = ""
     beside: str = ""  # a currency or the percent sign
 
     @property
     def pattern(self) -> str:
-        """A regular expression of what is written so, without what stands beside it."""
+        """A regular expression of numbers in this format, without the sign beside them."""
         if not self.decimal:
             return "^[+-]?[0-9]+$"
         mark = re.escape(self.decimal)
@@ -42,16 +42,16 @@ class Writing(NamedTuple):
         return f"^[+-]?(?:{simple}|[1-9][0-9]{{0,2}}(?:{re.escape(self.thousands)}[0-9]{{3}})+(?:{mark}[0-9]*)?)$"
 
 
-#: Where several fit, the first is taken, unless other columns of the table have the other decimal mark.
+#: If several match, the first is used, unless other columns of the table have the other decimal mark.
 WRITINGS = tuple(Writing(*marks) for marks in (".", ".,", ",", ",.", ". ", ", ", ".'", ",'"))
 PLAIN = WRITINGS[0]
 WHOLE = Writing("", "")
 
 
 def writings(texts: Texts, decimal: str | None = None, thousands: str | None = None) -> list[Writing]:
-    """Return the ways in which every text of a column is a number, the likeliest first; none where there is no way.
+    """Return the formats that match every text of a column, the likeliest first; empty if none does.
 
-    ``decimal`` and ``thousands`` are what the caller knows.
+    ``decimal`` and ``thousands`` are given by the caller.
     """
     known = texts.known
     beside = _beside(known)
@@ -77,12 +77,12 @@ def _allowed(decimal: str | None, thousands: str | None) -> list[Writing]:
 
 
 def _ambiguous(bare: Any, ways: list[Writing]) -> bool:
-    """Tell whether ways differ in what the numbers are."""
+    """Tell whether formats give different numbers."""
     return any(not np.array_equal(_values(bare, ways[0]), _values(bare, way)) for way in ways[1:])
 
 
 def share_of_numbers(texts: Texts, way: Writing) -> tuple[float, NDArray[np.bool_]]:
-    """Return the share of rows with a value that are numbers, and for each different text whether it is no number."""
+    """Return the share of rows with a value that are numbers, and for each distinct text whether it is not a number."""
     wrong = ~texts.missing & ~(_fits(_bare(texts.plain, way.beside), way) | _infinite(texts))
     known = float(texts.counts[~texts.missing].sum())
     return (1.0 - texts.counts[wrong].sum() / known if known else 1.0), wrong
@@ -93,7 +93,7 @@ def _infinite(texts: Texts) -> NDArray[np.bool_]:
 
 
 def wrong_numbers(texts: Texts, way: Writing) -> NDArray[np.bool_]:
-    """Return for each different text whether it is no finite number written in this way, and not missing either."""
+    """Return for each distinct text whether it is neither missing nor a finite number in this format."""
     bare = _bare(texts.plain, way.beside)
     fits = _fits(bare, way)
     fits[fits] = np.isfinite(_values(bare.filter(_mask(fits)), way))
@@ -101,7 +101,7 @@ def wrong_numbers(texts: Texts, way: Writing) -> NDArray[np.bool_]:
 
 
 def numbers(texts: Texts, way: Writing) -> Floats:
-    """Return the number of every row, NaN where it is missing; all texts must be written in this way."""
+    """Return the number of every row, NaN if missing; all texts must be in this format."""
     values = np.full(len(texts.words), np.nan)
     there = ~texts.missing
     values[there] = _values(_bare(texts.known, way.beside), way)
@@ -109,7 +109,7 @@ def numbers(texts: Texts, way: Writing) -> Floats:
 
 
 def _beside(known: Any) -> str | None:
-    """Return what stands beside the numbers: nothing, one currency, or a percent sign at all of them; else None."""
+    """Return the sign of all numbers: nothing, one currency or a percent sign; None if they differ."""
     import pyarrow.compute as pc
 
     if not len(known):
@@ -125,7 +125,7 @@ def _beside(known: Any) -> str | None:
 
 
 def usual_sign(texts: Texts) -> str:
-    """Return what stands beside most texts of a column: a currency, the percent sign or nothing."""
+    """Return the sign of most texts of a column: a currency, the percent sign or nothing."""
     import pyarrow.compute as pc
 
     known = texts.known
@@ -135,7 +135,7 @@ def usual_sign(texts: Texts) -> str:
 
 
 def without_sign(texts: Texts, sign: str) -> NDArray[np.bool_]:
-    """Return for each different text whether it lacks a sign, and is not missing either."""
+    """Return for each distinct text whether it is not missing and lacks a sign."""
     import pyarrow.compute as pc
 
     there: NDArray[np.bool_] = pc.match_substring(texts.plain, sign).to_numpy(zero_copy_only=False).astype(bool)

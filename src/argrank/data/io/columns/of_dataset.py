@@ -1,4 +1,4 @@
-"""The columns that a Dataset becomes."""
+"""Convert a Dataset to columns."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from argrank.errors import InputError
 
 
 def feature_names(data: Dataset) -> list[str]:
-    """Return the names of the feature columns: f1, f2, … where the Dataset has none."""
+    """Return the names of the feature columns: f1, f2, … if the Dataset has none."""
     if data.feature_names is None:
         return [f"f{data.feature_base + position}" for position in range(data.n_features)]
     taken = [name for name in data.feature_names if name in COLUMNS or name == ""]
     if taken:
-        raise InputError(f"feature_names: expected names without a meaning of their own, got {taken[0]!r}")
+        raise InputError(f"feature_names: expected names that are not reserved, got {taken[0]!r}")
     return list(data.feature_names)
 
 
@@ -46,7 +46,7 @@ def stored_rows(data: Dataset) -> Integers:
 
 
 def columns_of_data(data: Dataset) -> dict[str, NDArray[Any]]:
-    """Return the columns of a table in the caller's row order: those with a meaning, then the features."""
+    """Return the columns of a table in the caller's row order: label, qid and so on, then the features."""
     order, columns = stored_rows(data), named_columns(data)
     X = data.X.tocsc() if data.is_sparse else data.X
     for position, name in enumerate(feature_names(data)):

@@ -1,4 +1,4 @@
-"""Tables that are read piece by piece: what the first piece shows holds for all of them."""
+"""Tables that are read piece by piece: what is detected in the first piece applies to all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def arguments_of_pieces(
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of Dataset for every piece, a table of narwhals.
 
-    Features that are texts are refused, since all of them would have to be seen before the first can get its number.
+    Text features are refused, since their categories are known only after the last piece.
     """
     row = 0
     for piece in pieces:
@@ -27,7 +27,7 @@ def arguments_of_pieces(
             raise CellError(error.column, row + error.row, error.expected, error.got, error.advice) from error
         for name in (*(found.pop("categories") or ()), *(found.pop("dates") or ())):
             raise refused_text(path, name)
-        if row == 0:  # a decimal mark that is known leaves nothing to decide
+        if row == 0:  # with a known decimal mark there is nothing to decide
             marks = Marks(reading.marks.decimal or decimal_of(piece, found["feature_names"]), reading.marks.thousands)
             reading = reading._replace(features=found["feature_names"], marks=marks, told=())
         row += len(piece)
@@ -35,7 +35,7 @@ def arguments_of_pieces(
 
 
 def refused_text(path: str | os.PathLike[str], name: str) -> InputError:
-    """Return the error for a feature that is a text, where a file is read piece by piece."""
+    """Return the error for a text feature in a file that is read piece by piece."""
     return InputError(
         f"{os.fspath(path)}: column {name!r}: expected numbers, got texts or dates, which need all rows; "
         "leave it out (--drop), replace it by numbers, or pack data in memory: ar.pack(ar.load(…), …)"

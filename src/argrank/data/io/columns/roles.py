@@ -1,4 +1,4 @@
-"""Which column of a table means what: by its name where that is safe, else as the caller says."""
+"""The meanings of a table's columns: by name where that is safe, else as given by the caller."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ COLUMNS = {
     "title": "titles",
 }
 NUMBERS = ("label", "query_weight", "sample_weight")  # columns with a meaning that are numbers from 0 up
-TEXTS = ("comment", "query", "title")  # columns in which an empty cell is an empty text, and an absent text is empty
+TEXTS = ("comment", "query", "title")  # columns in which a missing text is an empty text
 
-#: Other safe names of these columns, the most specific first; used where the column itself is absent.
+#: Alternative names of these columns, the most specific first; used if the column itself does not exist.
 ALIASES = {
     "qid": ("query_id", "queryid", "query"),
     "label": ("relevance", "relevance_label", "judgement", "judgment", "grade"),
     "docid": ("doc_id", "docno", "document_id", "product_id", "item_id"),
 }
-#: Names that may be a label or a feature: never taken for a label unless the caller says so.
+#: Names that may be a label or a feature: used as a label only if the caller says so.
 WEAK_LABELS = ("rating", "score", "rank", "position", "clicks", "clicked", "click", "rel")
-#: Names of ids: the document id where there is no other one, else left out; never a feature.
+#: Names of ids: the document id if there is no other one, else left out; never a feature.
 ID_NAMES = ("product", "product_id", "sku", "item", "item_id", "asin", "url", "id")
 
-#: What pandas calls an index in Parquet files, and a column without a name: no feature, unless the caller says so.
+#: Names of a pandas index in Parquet files, and of unnamed columns: features only if the caller says so.
 _INDEX = re.compile(r"__index_level_[0-9]+__|Unnamed: [0-9]+(\.[0-9]+)?")
 
-FEATURE = "feature"  # says that a column has no meaning, whatever its name
-#: What else a caller may say of a column: what kind of feature it is, or that it is an id or a text to read.
+FEATURE = "feature"  # declares that a column has no meaning, whatever its name
+#: Other declarations of a column: the kind of feature, or that it is an id or a text to read.
 KINDS = (FEATURE, "number", "category", "date", "id", "text")
 
 
 class Meanings(NamedTuple):
-    """What columns are: meanings by name (None: left out), kinds that the caller gave, what to tell, and indexes."""
+    """Meanings of columns by name (None: left out), kinds given by the caller, log messages, and indexes."""
 
     roles: dict[str, str | None]
     kinds: dict[str, str]
@@ -62,9 +62,9 @@ def meanings_of(
     known: Collection[str] = (),
     features: Collection[str] = (),
 ) -> Meanings:
-    """Return what columns mean, given what the caller says of them.
+    """Return the meanings of columns, given the caller's declarations.
 
-    ``features`` are columns without a meaning, and meanings ``known`` from elsewhere are not looked for under other
+    ``features`` are columns without a meaning; meanings ``known`` from elsewhere are not searched for under other
     names.
     """
     for meaning in (given or {}).values():
@@ -90,18 +90,18 @@ def meanings_of(
 
 
 def named(names: Sequence[str]) -> list[str]:
-    """Return the names of columns; those without one are called as pandas calls them."""
+    """Return the names of columns; unnamed ones get pandas' names."""
     made = [name or f"Unnamed: {place}" for place, name in enumerate(names)]
     return [made[i] if name or made[i] not in names else f"{made[i]}.1" for i, name in enumerate(names)]
 
 
 def told_indexes(names: Sequence[str]) -> str:
-    """Say that columns are left out."""
+    """Return the log message about indexes that are left out."""
     return f"{', '.join(map(repr, names))} left out as {'an index' if len(names) == 1 else 'indexes'}"
 
 
 def plain_name(name: str) -> str:
-    """Return a name in lower case with underscores, by which usual names are found."""
+    """Return a name in lower case with underscores, to compare it with known names."""
     return str(name).strip().lower().replace("-", "_").replace(" ", "_")
 
 
@@ -111,33 +111,33 @@ def is_id_name(name: str) -> bool:
 
 
 def _click_log(names: Sequence[str], found: Mapping[str, str | None], known: Collection[str]) -> list[str]:
-    """Return what to tell where columns without a label look like a log of clicks."""
+    """Return a hint if columns without a label look like a click log."""
     plain = {plain_name(name): name for name in names}
     clicks = next((plain[word] for word in ("clicked", "clicks", "click") if word in plain), None)
     place = next((plain[word] for word in ("position", "rank") if word in plain), None)
     if clicks is None or place is None or "label" in known or "label" in found.values():
         return []
-    return [f"{clicks!r} beside {place!r} is a click log, not judgements: `argrank clicks` makes judgements of it"]
+    return [f"{clicks!r} beside {place!r} is a click log, not judgements: `argrank clicks` makes judgements from it"]
 
 
 def label_hint(names: Sequence[str] | None) -> str:
-    """Return what to say where labels are needed and none were found: the columns, and the option to paste."""
+    """Return advice for missing labels: the columns, and the option to paste."""
     if not names:
         return "give y, or a column 'label'"
     listing = ", ".join(names)
     listing = listing if len(listing) <= 200 else listing[:199] + "…"
     option = likely_option("label", names, ("label", "grade", "relev", "judg", *WEAK_LABELS))
     clicks = "".join(f"; {text}" for text in _click_log(names, {}, ()))
-    return f"the columns are {listing}: say which one is the label, {option} (columns={{…: 'label'}}){clicks}"
+    return f"the columns are {listing}: name the label with {option} (columns={{…: 'label'}}){clicks}"
 
 
 def likely_option(meaning: str, names: Sequence[str], stems: Sequence[str]) -> str:
-    """Return an option to paste, with the column whose name looks most like it."""
+    """Return an option to paste, with the column of the most similar name."""
     likely = next((name for stem in stems for name in names if stem in plain_name(name)), "COLUMN")
     return f"--{meaning} {shlex.quote(str(likely))}"
 
 
 @functools.lru_cache(maxsize=64)
 def tell(text: str) -> None:
-    """Say it once: a cross-validation makes many Datasets of the same frame."""
+    """Log a message once: a cross-validation makes many Datasets from the same frame."""
     logger.warning("%s", text)

@@ -1,4 +1,4 @@
-"""A table with named columns to the arguments of a Dataset: the one way for files and data frames."""
+"""Convert a table with named columns to the arguments of a Dataset, for files and data frames alike."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from argrank.data.io.columns.texts import CellError, Texts
 from argrank.errors import InputError, shown
 
 CATEGORICAL = ("Categorical", "Enum")
-BLOCK = 1 << 16  # values of a column that are put into X together: few enough for the cache
+BLOCK = 1 << 16  # values of a column written into X at a time: few enough for the cache
 
 
 class Reading(NamedTuple):
-    """What the caller says of a table.
+    """Options for reading a table.
 
-    ``given`` are meanings and kinds of columns; ``known`` meanings that come from elsewhere; ``features`` the columns
-    of a model: they alone become X, as far as they are there, whatever their names mean. ``where`` is what messages
-    call the table, ``told`` what is already known to be worth telling.
+    ``given`` are meanings and kinds of columns; ``known`` meanings that are given elsewhere; ``features`` the columns
+    of a model: only these become X, as far as they exist, whatever their names. ``where`` is the table's name in
+    messages, ``told`` what is already to be logged.
     """
 
     given: Mapping[str, str | None] = {}
@@ -36,8 +36,8 @@ class Reading(NamedTuple):
     marks: Marks = Marks()
     where: str = ""
     told: Sequence[str] = ()
-    strict: bool = False  # whether a label or weight below 0 or missing is refused here, by its cell
-    days: bool = False  # whether dates are taken though nobody asks for them
+    strict: bool = False  # whether a missing or negative label or weight is reported here, with its cell
+    days: bool = False  # whether dates are accepted without being requested
 
 
 def arguments_of(
@@ -45,9 +45,9 @@ def arguments_of(
     reading: Reading = Reading(),  # noqa: B008 - it is frozen
     filled: Filled | None = None,
 ) -> dict[str, Any]:
-    """Split a table of narwhals into the arguments of Dataset: features become X, other columns what they mean.
+    """Split a table of narwhals into the arguments of Dataset: features become X.
 
-    Numbers that a reader has already ``filled`` into X are no columns of the table.
+    Numbers that a reader has already ``filled`` into X are not columns of the table.
     """
     everything = table.columns if filled is None else filled.columns
     wanted = [name for name in reading.features or () if name in everything]
@@ -95,9 +95,9 @@ def arguments_of(
 
 
 def _column(column: Any, kind: str | None) -> Any:
-    """Return a column as a Texts where it is to be looked into, else as it is."""
+    """Return a column of texts as Texts, others as they are."""
     base = str(column.dtype).partition("(")[0]
-    if base == "Object":  # of pandas: texts, truth values or anything else, with None among them
+    if base == "Object":  # pandas' object type: texts, booleans or anything else, with None among them
         return _of_objects(column, kind)
     if base == "String":
         return Texts(column.to_arrow())
@@ -119,13 +119,13 @@ def _of_objects(column: Any, kind: str | None) -> Any:
         array = pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         wrong = shown(next(value for value in values if value is not None))
-        raise InputError(f"column {column.name!r}: expected values of one plain type, got such as {wrong}") from None
+        raise InputError(f"column {column.name!r}: expected values of one plain type, got {wrong}") from None
     plain = nw.from_native(pa.chunked_array([array]), series_only=True).alias(column.name)
     return _column(plain, kind) if pa.types.is_null(array.type) is False else Texts(array.cast(pa.string()))
 
 
 def _decided(columns: Mapping[str, Any], kinds: Mapping[str, str | None], qid: Any, marks: Marks) -> dict[str, Decided]:
-    """Say what all columns of texts are; where one of them can be read in two ways, the others decide."""
+    """Decide the kinds of all text columns; if one is ambiguous, the others decide."""
     decided = {}
     queries = _query_numbers(qid) if any(isinstance(column, Texts) for column in columns.values()) else None
     for name, column in columns.items():
@@ -140,12 +140,12 @@ def _decided(columns: Mapping[str, Any], kinds: Mapping[str, str | None], qid: A
 
 
 def _certain_marks(decided: Mapping[str, Decided]) -> set[str]:
-    """Return the decimal marks of columns that can be read in one way alone."""
+    """Return the decimal marks of unambiguous columns."""
     return {one.ways[0].decimal for one in decided.values() if one.ways and not one.ambiguous} - {""}
 
 
 def _decimal(decided: Mapping[str, Decided]) -> str:
-    """Return the decimal mark of a table: the comma where all columns that show a mark show this one."""
+    """Return the decimal mark of a table: the comma if all columns that show a mark show a comma."""
     return "," if _certain_marks(decided) == {","} else "."
 
 
@@ -191,7 +191,7 @@ def _told(
     found: Mapping[str, Any],
     has_ids: bool,
 ) -> list[str]:
-    """Return what is worth telling of the columns, in a few words each."""
+    """Return what to log about the columns, in a few words each."""
     told = []
     words: dict[str, list[str]] = {}
     for name, one in decided.items():
@@ -225,7 +225,7 @@ def _way_text(way: Writing) -> str:
 
 
 def _ambiguity(name: str, texts: Texts, ways: Sequence[Writing]) -> str:
-    """Say how a number was read that could be another one, and how to read it otherwise."""
+    """Return how an ambiguous number was read, and the option to read it differently."""
     from argrank.data.io.columns.numbers import numbers
 
     values = [numbers(texts, way) for way in ways]
@@ -239,7 +239,7 @@ def _ambiguity(name: str, texts: Texts, ways: Sequence[Writing]) -> str:
 
 
 class Coded(NamedTuple):
-    """Features that were no numbers: the texts of categories, and the reference dates of dates."""
+    """Features converted to numbers: the texts of categories, and the reference dates of dates."""
 
     categories: dict[str, tuple[str, ...]]
     dates: dict[str, str]
@@ -255,7 +255,7 @@ def _matrix(
     for start in range(0, len(names), step) if n_rows else ():
         some = names[start : start + step]
         values = [_values(name, columns[name], decided.get(name), coded) for name in some]
-        for row in range(0, n_rows, step):  # by blocks: a column at a time would leave the cache for every value
+        for row in range(0, n_rows, step):  # in blocks: writing a whole column would miss the cache for every value
             for place, one in enumerate(values, start):
                 X[row : row + step, place] = one[row : row + step]
     X.flags.writeable = False  # made here: a Dataset may keep it
@@ -265,7 +265,7 @@ def _matrix(
 def _completed(
     filled: Filled, columns: Mapping[str, Any], decided: Mapping[str, Decided], names: Sequence[str]
 ) -> tuple[Floats, Coded]:
-    """Return X with the features that are no numbers written into their room, without columns that are no features."""
+    """Return X with the remaining features filled in, without columns that are not features."""
     coded = Coded({}, {})
     for name in names:
         if name in columns:
@@ -276,7 +276,7 @@ def _completed(
 
 
 def _values(name: str, column: Any, decided: Decided | None, coded: Coded) -> NDArray[Any]:
-    """Return the numbers of a feature; what they stand for goes into ``coded``."""
+    """Return the numbers of a feature; their categories or reference date go into ``coded``."""
     if isinstance(column, Texts) and decided is not None:
         if decided.kind is Kind.NUMBER:
             return number_values(name, column, decided.ways[0])
@@ -308,7 +308,7 @@ def _as_text(column: Any) -> Any:
 
 
 def _is_date(column: Any) -> bool:
-    """Tell whether a column, or what was decided of one, is a date that nobody asked for."""
+    """Tell whether a column is a date that was not requested."""
     if isinstance(column, Decided):
         return column.kind is Kind.DATE and column.date is None
     return column is not None and not isinstance(column, Texts) and str(column.dtype).startswith("Date")

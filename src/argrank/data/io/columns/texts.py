@@ -1,4 +1,4 @@
-"""A column of texts by its different texts: everything that is decided or converted is decided on those."""
+"""A text column, stored as its distinct texts and codes; decisions and conversions use the distinct texts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from argrank._types import Floats, Integers
 from argrank.errors import InputError
 
 MISSING = ("", "#n/a", "-", "?", "n/a", "na", "nan", "none", "null")  # in a column of numbers, in lower case
-SILENT = ("", "nan", "null")  # of these nothing is told
+SILENT = ("", "nan", "null")  # not logged
 
 
 class CellError(InputError):
-    """A cell that does not fit its column; a reader of a file adds the line."""
+    """A cell that does not match its column; a reader of a file adds the line."""
 
     def __init__(self, column: str, row: int, expected: str, got: str, advice: str = "") -> None:
         self.column, self.row, self.expected, self.got, self.advice = column, row, expected, got, advice
@@ -27,9 +27,9 @@ class CellError(InputError):
 
 
 class Texts:
-    """A column of texts: its different ``words`` as they are and ``plain`` (trimmed), and which one each row has.
+    """A text column: its distinct ``words``, the same trimmed (``plain``), and the code of each row.
 
-    ``codes`` is -1 where a row has none.
+    ``codes`` is -1 for a missing text.
     """
 
     def __init__(self, column: Any) -> None:
@@ -51,7 +51,7 @@ class Texts:
 
     @property
     def known(self) -> Any:
-        """The different texts, trimmed, that are not a word for a missing value."""
+        """The distinct texts, trimmed, that are not a word for a missing value."""
         import pyarrow as pa
 
         return self.plain.filter(pa.array(~self.missing))
@@ -64,7 +64,7 @@ class Texts:
         return set(self.lower.filter(pa.array(~self.missing)).to_pylist())
 
     def missing_words(self) -> list[str]:
-        """Return the words for a missing value that are worth telling of."""
+        """Return the words for a missing value that should be logged."""
         found = {word for word, gap in zip(self.lower.to_pylist(), self.missing, strict=True) if gap}
         return sorted(found - set(SILENT)) if self.missing.any() else []
 
@@ -78,11 +78,11 @@ class Texts:
         return None if code < 0 else str(self.words[code].as_py())
 
     def spread(self, values: Floats) -> Floats:
-        """Return one value for each row of one for each text; NaN where a row has none."""
+        """Expand one value per distinct text to one per row; NaN for missing."""
         return np.append(values, np.nan)[self.codes]
 
     def categories(self, known: Collection[str] | None = None) -> tuple[Floats, tuple[str, ...]]:
-        """Return the number of every row's text, NaN where it is empty or absent, and the texts in their order."""
+        """Return the code of every row's text, NaN if empty or missing, and the sorted texts."""
         words = self.words.to_pylist()
         used = [word for word, count in zip(words, self.counts, strict=True) if count and word.strip()]
         order = tuple(sorted(used)) if known is None else tuple(known)
@@ -91,7 +91,7 @@ class Texts:
 
 
 def _plain(words: Any) -> Any:
-    """Return texts trimmed, with the ordinary space, minus and apostrophe."""
+    """Return trimmed texts with Unicode spaces, minus signs and apostrophes replaced by ASCII."""
     import pyarrow.compute as pc
 
     trimmed = pc.utf8_trim_whitespace(words)

@@ -1,8 +1,8 @@
-"""One line of LETOR text, in plain Python: the definition of the format, and the words for what is wrong with a line.
+"""One line of LETOR text, in plain Python: the definition of the format, and the error messages for a bad line.
 
 ``2 qid:10 1:0.03 2:0.5 #docid = GX008-86``: a label, the query, features as ``id:value`` in any order, and whatever
-follows the first ``#`` as a comment. The compiled reader accepts exactly the lines that this module accepts; where it
-refuses one, it asks ``parse_row`` for the reason.
+follows the first ``#`` as a comment. The compiled reader accepts exactly the lines that this module accepts; if it
+rejects one, ``parse_row`` gives the reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 
 class Limits(NamedTuple):
-    """What is known of a file before its rows are read."""
+    """Limits of a file that are known before its rows are read."""
 
     with_qid: bool
     base: int  # number of the first feature
@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 
 class RowError(Exception):
-    """What is wrong with a line; the reader adds file and line number."""
+    """An error in a line; the reader adds file and line number."""
 
     def __init__(self, expected: str, got: str) -> None:
         super().__init__(expected, got)
@@ -54,7 +54,7 @@ class RowError(Exception):
 
 
 def parse_row(line: bytes, limits: Limits) -> Row:
-    """Parse one line that holds a row, or raise a RowError that says what is wrong with it."""
+    """Parse one line that holds a row, or raise a RowError."""
     if b"\0" in line:
         raise RowError("text", "a NUL byte")
     body, mark, comment = line.partition(b"#")
@@ -182,8 +182,8 @@ class Options(NamedTuple):
     def make_sparse(self, n_rows: int, n_features: int, n_entries: int) -> bool:
         """Choose between dense and CSR; ``n_entries`` counts what is written out, zeros too.
 
-        A matrix that would be absurdly large becomes CSR even if dense was asked for; it is refused at the end, when
-        the file is known to be in order otherwise.
+        A matrix that would be absurdly large becomes CSR even if dense was requested; it is rejected at the end, after
+        all other errors of the file have been reported.
         """
         size, share = n_rows * n_features * self.dtype.itemsize, n_entries / max(1, n_rows * n_features)
         if self.sparse == "auto":

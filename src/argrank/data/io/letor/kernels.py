@@ -1,7 +1,7 @@
 """The compiled passes over LETOR text: ``count`` sizes the final arrays, ``fill`` reads the rows into them.
 
-Both walk over a buffer of whole lines. Its last byte is a line end, so no loop has to look for the end of the buffer.
-``count`` is lenient and leaves all refusals to ``fill``, which accepts exactly what ``format.parse_row`` accepts.
+Both scan a buffer of whole lines. Its last byte is a line end, so no loop has to check for the end of the buffer.
+``count`` is lenient; errors are found by ``fill``, which accepts exactly what ``format.parse_row`` accepts.
 
 Decimals are converted exactly. A mantissa up to 2^53 and a power of ten up to 10^22 are both exact in float64, so one
 multiplication or division rounds once, correctly. Other mantissas are multiplied by the leading 128 bits of the power
@@ -27,11 +27,11 @@ ROWS, LINES, ENTRIES, HIGHEST, HAS_ZERO, WIDEST, RUNS, COMMENT_ROWS, COMMENT_BYT
 POSITION, ROW, LINE, ENTRY, RUN, COMMENT, PATCH, QID_BEGIN, QID_END, STATE = range(10)
 # the columns of a patch: a number that Python has to convert
 PATCH_ROW, PATCH_COLUMN, PATCH_BEGIN, PATCH_END, PATCH_LINE, PATCH_START, PATCH_FIELDS = range(7)
-# how a call of `fill` ends; OVERFLOW where the text holds more than was counted: it has changed in between
+# how a call of `fill` ends; OVERFLOW means more text than was counted: the file has changed in between
 DONE, REFUSED, FULL, OVERFLOW = range(4)
 
 NUL, LINE_END, HASH, PLUS, MINUS, POINT, COLON = 0, 10, 35, 43, 45, 46, 58
-NOWHERE = -1  # the position after something that was not found
+NOWHERE = -1  # returned as position if something was not found
 
 LOWEST_POWER, HIGHEST_POWER = -342, 308  # below, every 18-digit mantissa gives 0; above, infinity
 ROOM = 10**17  # a mantissa below this can take one more digit
@@ -66,7 +66,7 @@ def power_table() -> tuple[Floats, NDArray[np.uint64], Integers]:
 
 @helper
 def _byte(buffer: NDArray[np.uint8], pos: int) -> Any:
-    """Return a byte. An unsigned position spares numba the test whether it counts from the end, in every loop."""
+    """Return a byte. With an unsigned position numba need not check for negative indices in every loop."""
     return buffer[np.uint64(pos)]
 
 
@@ -385,7 +385,7 @@ def _read_features(
 ) -> Any:  # fmt: skip
     """Read features up to the end of the row: (how many, whether they ascend, patches so far, end).
 
-    A row of more features than there is room for ends behind the last that has room, at the next feature.
+    If a row has more features than fit, reading stops at the first that does not fit.
     """
     width, ascending, column = 0, True, np.int64(-1)
     pos = _skip_blanks(buffer, pos) if pos >= 0 else NOWHERE
@@ -448,7 +448,7 @@ def _has_room(
     columns: Integers, width: int, dense: bool, X: Floats, indices: NDArray[np.int32], entry: int, y: Floats, row: int,
     runs: Integers, run: int, comments: NDArray[np.uint8], comment: int, comment_bytes: int,
 ) -> bool:  # fmt: skip
-    """Tell whether a row fits into what was counted: a file may change between the two passes."""
+    """Tell whether a row fits into the counted sizes: a file may change between the two passes."""
     return bool(
         row < y.size
         and run <= runs.shape[0]
@@ -489,8 +489,8 @@ def _fill(
     """Read the rows of a buffer into X or (indptr, indices, data), y, the runs and the joined comments.
 
     ``columns`` and ``values`` hold one row. A row is stored only if all of it is valid, so on REFUSED the state points
-    to the first bad line. FULL means that the patches must be applied before going on, OVERFLOW that the buffer is not
-    the one that was counted.
+    to the first bad line. FULL means that the patches must be applied before continuing, OVERFLOW that the buffer is
+    not the one that was counted.
     """
     pos, end, row, line, entry = state[POSITION], buffer.size, state[ROW], state[LINE], state[ENTRY]
     run, comment, patch = state[RUN], state[COMMENT], state[PATCH]

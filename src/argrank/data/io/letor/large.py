@@ -21,10 +21,10 @@ from argrank.errors import FormatError
 
 
 class Part(NamedTuple):
-    """One chunk's stretch of the final arrays; of X and the CSR arrays, those not in use are empty."""
+    """One chunk's part of the final arrays; unused ones (X, or the CSR arrays) are empty."""
 
     X: NDArray[Any]
-    indptr: Integers  # behind each row's last entry, counted from the chunk's first
+    indptr: Integers  # end of each row's entries, counted from the chunk's first
     indices: NDArray[np.int32]
     data: NDArray[Any]
     y: Floats
@@ -33,7 +33,7 @@ class Part(NamedTuple):
     has_comment: NDArray[np.uint8]
 
     def put(self, row: int, column: int, value: float) -> None:
-        """Store a value that is already there as NaN; column -1 is the label."""
+        """Store a value where NaN was stored before; column -1 is the label."""
         if column < 0:
             self.y[row] = value
         elif self.X.size:
@@ -70,7 +70,7 @@ class Target:
         self.has_ids = np.ones(len(counts), bool)
 
     def part(self, index: int) -> Part:
-        """Return the stretch of chunk number ``index``."""
+        """Return the part of chunk number ``index``."""
         begin, end = self.offsets[index : index + 2]
         rows = slice(begin[kernels.ROWS], end[kernels.ROWS])
         entries = slice(begin[kernels.ENTRIES], end[kernels.ENTRIES])
@@ -88,7 +88,7 @@ class Target:
         )
 
     def close(self, index: int, part: Part, chunk: NDArray[np.uint8], n_entries: int, n_bytes: int) -> None:
-        """Take what a chunk has left beside the arrays: query ids and comments."""
+        """Collect a chunk's query ids and comments."""
         first = int(self.offsets[index, kernels.ROWS])
         self.run_ids[index] = [chunk[begin:end].tobytes() for begin, end in part.runs[:, :2].tolist()]
         part.runs[:, 2] += first
@@ -106,9 +106,9 @@ class Target:
                 self.document_ids[first : first + len(lines)] = ids
 
     def finish(self) -> Parsed:
-        """Put the parts together, once every chunk has been read."""
+        """Join the parts after every chunk has been read."""
         ids = [run for part in self.run_ids for run in part]
-        new = [i for i, run in enumerate(ids) if i == 0 or run != ids[i - 1]]  # a run may go on in the next chunk
+        new = [i for i, run in enumerate(ids) if i == 0 or run != ids[i - 1]]  # a run may continue in the next chunk
         return Parsed(
             self._csr() if self.is_sparse else self.X,
             self.y,
@@ -120,7 +120,7 @@ class Target:
         )
 
     def _csr(self) -> Any:
-        """Close the gaps that zeros have left at the end of every chunk's entries, in place."""
+        """Close the gaps left by zeros at the end of every chunk's entries, in place."""
         filled = 0
         for index, stored in enumerate(self.n_stored.tolist()):
             begin, rows = self.offsets[index, kernels.ENTRIES], self.offsets[index : index + 2, kernels.ROWS]
@@ -137,7 +137,7 @@ class Target:
         return X
 
 
-SPARE_PATCHES = 1024  # numbers that a chunk may leave to Python before it has to pause
+SPARE_PATCHES = 1024  # numbers that a chunk may leave to Python before they are converted
 
 
 class _Refused(NamedTuple):
@@ -181,7 +181,7 @@ def read_large(
         def fill(index: int) -> _Refused | None:
             nonlocal first_refused
             if index > first_refused:
-                return None  # what comes later in the file no longer matters
+                return None  # errors later in the file no longer matter
             chunk = lines.chunk(index)
             refused = _fill(lines, chunk, index, target, limits, int(counts[index, kernels.WIDEST]))
             if refused is not None:
@@ -199,10 +199,10 @@ def read_large(
 
 
 def _fill(lines: Lines, chunk: Bytes, index: int, target: Target, limits: Limits, widest: int) -> _Refused | None:
-    """Read one chunk into its part of the target, or say which line is wrong."""
+    """Read one chunk into its part of the target, or return its first bad line."""
     part = target.part(index)
     fill = kernels.fill_double if target.data.dtype == np.float64 else kernels.fill_single
-    room = widest + 1  # one more than was counted, so that the kernel comes to what is wrong behind the last feature
+    room = widest + 1  # one more than was counted, so that the kernel reaches an error after the last feature
     columns, values = np.empty(room, np.int64), np.empty(room)
     patches = np.empty((room + 1 + SPARE_PATCHES, kernels.PATCH_FIELDS), np.int64)
     state = np.zeros(kernels.STATE, np.int64)
@@ -224,7 +224,7 @@ def _fill(lines: Lines, chunk: Bytes, index: int, target: Target, limits: Limits
 
 
 def _patch(chunk: Bytes, patches: Integers, n_rows: int, part: Part, largest: float) -> _Refused | None:
-    """Convert the numbers that the kernel has left undecided, in the rows that it has accepted."""
+    """Convert the numbers that the kernel left undecided, in the rows that it accepted."""
     for row, column, begin, end, line, start in patches.tolist():
         if row >= n_rows:
             break
@@ -241,9 +241,9 @@ def _refused(chunk: Bytes, line: int, start: int) -> _Refused:
 
 
 def _error(path: str, line: int, text: bytes, limits: Limits) -> FormatError:
-    """Let the definition of the format say what is wrong with a line that the kernel has refused."""
+    """Return the error of a line that the kernel rejected, from the definition of the format."""
     try:
         parse_row(text, limits)
     except RowError as error:
         return FormatError(path, line, error.expected, error.got)
-    raise RuntimeError(f"{path}:{line}: the compiled reader refuses a line that is in order; please report this")
+    raise RuntimeError(f"{path}:{line}: the compiled reader rejects a valid line; please report this")

@@ -1,7 +1,7 @@
-"""A text as chunks of whole lines, in memory or read from its file anew for every pass.
+"""A text as chunks of whole lines, in memory or read again from its file for every pass.
 
 A file is never mapped into memory: truncating a mapped file would end the process with a signal.
-Chunks are private copies, and a file that has changed between two readings is refused.
+Chunks are private copies, and a file that changes between two readings is an error.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from argrank.errors import FormatError
 
-CHUNK = 1 << 22  # bytes of a chunk; what is read does not depend on it
-PIECE = 1 << 12  # bytes that are searched for a line end at a time
+CHUNK = 1 << 22  # bytes of a chunk; the result does not depend on it
+PIECE = 1 << 12  # bytes to search for a line end at a time
 LINE_END = ord("\n")
 
 Bytes = NDArray[np.uint8]

@@ -1,6 +1,6 @@
 """LETOR/SVMlight text: ``2 qid:10 1:0.03 2:0.5 #docid = GX008-86 inc = 1 prob = 0.0246``.
 
-Small texts are read in plain Python, so that they compile nothing and need no numba.
+Small texts are read in plain Python, which needs no numba and no compilation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FEW_BYTES = 1 << 20  # texts below this many bytes are read without compiled cod
 _FIRST_ROW = re.compile(rb"^[^\S\n]*([^\s#][^#\n]*)", re.MULTILINE)
 _INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # in its shortest form
 _ROW = re.compile(rb"[^\S\n]*[^\s#]")  # a line with something before its comment
-_ZERO = re.compile(rb"^[^\S\n]*[^\s#]+[^\S\n](?:[^#\n]*[^\S\n])?0+:", re.MULTILINE)  # a feature 0, behind the label
+_ZERO = re.compile(rb"^[^\S\n]*[^\s#]+[^\S\n](?:[^#\n]*[^\S\n])?0+:", re.MULTILINE)  # a feature 0, after the label
 
 
 def read_letor(
@@ -47,11 +47,10 @@ def read_letor(
 ) -> Dataset:
     """Read a LETOR/SVMlight file, plain or ``.gz .xz .bz2 .zip``; ``-`` is standard input.
 
-    Every value is the float64 that Python's ``float`` makes of the text (rounded once more for float32); absent
-    features are 0, ``NULL`` and ``NaN`` are missing (NaN). Query ids become integers where all of them are 64-bit
-    integers in their shortest form, else they stay strings. The text after ``#`` is kept as the row's comment; where
-    every comment begins with ``docid = ID``, these are the document ids. Empty lines and lines that begin with ``#``
-    are skipped.
+    Every value is the float64 that Python's ``float`` returns (rounded once more for float32); absent features are 0,
+    ``NULL`` and ``NaN`` are missing (NaN). Query ids become integers if all of them are 64-bit integers in their
+    shortest form, else they stay strings. The text after ``#`` is kept as the row's comment; if every comment begins
+    with ``docid = ID``, these are the document ids. Empty lines and lines that begin with ``#`` are skipped.
 
     Rows without qid need a side file with one group size per line, ``FILE.query`` (LightGBM) or ``FILE.group``
     (XGBoost). ``FILE.weight`` holds one weight per line, for rows or for queries; its length decides which.
@@ -121,7 +120,7 @@ def read_text(
 
 
 def _group_runs(parsed: Parsed) -> Grouping:
-    """Group rows by the qid of their run; nothing moves where every query is one run."""
+    """Group rows by the qid of their run; the order is unchanged if every query is one run."""
     n_rows = len(parsed.y)
     ids = _query_ids(parsed.run_ids)
     if len(set(parsed.run_ids)) == len(parsed.run_ids):
@@ -139,7 +138,7 @@ def _query_ids(texts: list[bytes]) -> NDArray[Any]:
 
 
 def _assemble(parsed: Parsed, queries: Grouping, name: str) -> Dataset:
-    """Make the Dataset; both readers have checked everything, so X is neither looked at again nor copied."""
+    """Make the Dataset; both readers have checked everything, so X is neither checked again nor copied."""
     fields: dict[str, Any] = parsed._asdict()
     fields |= dict.fromkeys(("sample_weight", "query_weight"))
     weights = read_weights(name, len(parsed.y), len(queries.query_ids))

@@ -21,7 +21,7 @@ WEIGHT = ".weight"
 
 
 def find_side_file(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> Path | None:
-    """Return the first that exists; ``a.txt.gz`` may have ``a.txt.gz.query`` or ``a.txt.query``."""
+    """Return the first side file that exists; ``a.txt.gz`` may have ``a.txt.gz.query`` or ``a.txt.query``."""
     name = os.fspath(path)
     if name == STDIN:
         return None

@@ -13,7 +13,7 @@ from argrank.data.io.letor.reader import read_text
 from argrank.data.io.letor.side_files import GROUPS, find_side_file
 from argrank.errors import FormatError, InputError, OptionError
 
-CHUNK = 32 << 20  # bytes of text that are read at a time
+CHUNK = 32 << 20  # bytes of text to read at a time
 
 _QUERY = re.compile(rb"^[^\S\n]*[^\s#]\S*\s+qid:(\S+)", re.MULTILINE)
 
@@ -29,8 +29,8 @@ def stream_letor(
 ) -> Iterator[Dataset]:
     """Yield the queries of a LETOR/SVMlight file as Datasets of about ``chunk_bytes`` of text, each with whole queries.
 
-    The rows of a query must follow each other: a query id that comes back later is another query. The first chunk
-    decides ``n_features`` and ``feature_base`` where they are not given; a higher feature id later is an error. With
+    The rows of a query must follow each other: a query id that appears again later is another query. The first chunk
+    decides ``n_features`` and ``feature_base`` if they are not given; a higher feature id later is an error. With
     ``sparse`` (True, or "auto", which the first chunk decides) Datasets are as wide as their own highest feature.
     """
     name = os.fspath(path)
@@ -38,7 +38,7 @@ def stream_letor(
         raise OptionError(f"chunk_bytes: expected a positive number, got {chunk_bytes!r}")
     for side in (GROUPS, (".weight",)):
         if (found := find_side_file(name, side)) is not None:
-            raise InputError(f"{name}: expected a file that stands alone for streaming, got {found} beside it")
+            raise InputError(f"{name}: expected a file without side files for streaming, got {found}")
     lines = 0
     for text in _whole_queries(name, chunk_bytes):
         options = Options.checked("float64", sparse, n_features, feature_base)
@@ -67,7 +67,7 @@ def _whole_queries(name: str, chunk_bytes: int) -> Iterator[bytes]:
 
 
 def _start_of_last_query(text: bytes) -> int:
-    """Return where the rows of the last complete line's query begin; 0 where all rows are of one query."""
+    """Return where the rows of the last complete line's query begin; 0 if all rows are of one query."""
     end = text.rfind(b"\n") + 1
     last, at = None, end
     while at > 0:

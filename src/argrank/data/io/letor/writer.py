@@ -17,7 +17,7 @@ from argrank.data.io.letor.format import DOCUMENT_ID
 from argrank.data.io.letor.side_files import WEIGHT, find_side_file
 from argrank.errors import InputError, OptionError, shown
 
-BLOCK = 1 << 10  # rows formatted together
+BLOCK = 1 << 10  # rows to format at a time
 UNWRITTEN = ("sources", "titles", "query_texts", "feature_names", "preferences")
 
 _LOG = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ _ID = re.compile(r"[^\s#\0]+")  # \s of Unicode: stricter than the reader, so th
 
 
 def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a Dataset as LETOR text, compressed by the suffix of the path; whole or, on an error, not at all.
+    """Write a Dataset as LETOR text, compressed by the suffix of the path, atomically.
 
     Numbers are written with as many digits as it takes to read the same float64 back; a dense X is written in full, a
     CSR matrix without its zeros. Rows come in the caller's order. Query ids are written as text, so that strings of
@@ -34,7 +34,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     """
     name = os.fspath(path)
     if not data.is_judged:
-        raise InputError(f"{name}: expected labels, which LETOR text cannot do without, got data without judgements")
+        raise InputError(f"{name}: expected labels, which LETOR text requires, got data without judgements")
     if data.sample_weight is not None and data.query_weight is not None:
         raise OptionError(f"{name}: expected row weights or query weights, got both; {WEIGHT} files hold one kind")
     weights = data.query_weight if data.sample_weight is None else data.to_caller(data.sample_weight)
@@ -42,7 +42,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
         raise InputError(f"{name}: expected no file {stale}, which would be read as its weights; remove it first")
     left_out = [field.replace("_", " ") for field in UNWRITTEN if getattr(data, field) is not None]
     if left_out:
-        _LOG.warning("%s: LETOR text has no place for %s", name, ", ".join(left_out))
+        _LOG.warning("%s: LETOR text cannot hold %s", name, ", ".join(left_out))
     with write_bytes(path) as stream:
         for block in _blocks(data, name):
             stream.write(block)
@@ -88,7 +88,7 @@ def _features_of(data: Dataset) -> Callable[[NDArray[Any]], Iterator[str]]:
             at = slice(X.indptr[row], X.indptr[row + 1])
             entries = dict(zip(X.indices[at].tolist(), X.data[at].astype(np.float64).tolist(), strict=True))
             entries = {column: value for column, value in entries.items() if value != 0}
-            if row == first:  # zeros that tell the reader the number of the first feature and how many there are
+            if row == first:  # zeros, so that the reader knows the first and the last feature
                 for column in {0, data.n_features - 1} if base == 0 else {data.n_features - 1}:
                     entries.setdefault(column, 0.0)
             yield _short("".join([f" {column + base}:{value!r}" for column, value in sorted(entries.items())]))
@@ -107,14 +107,16 @@ def _number(value: float) -> str:
 
 
 def _tails(data: Dataset, name: str) -> Callable[[int], str]:
-    """Return the function that gives a stored row's comment, with its mark."""
+    """Return the function that formats a stored row's comment, with its ``#``."""
     if data.comments is not None:
         comments = data.comments
         for comment in comments:
             if comment is not None and re.search(r"[\n\0]|\r\Z", str(comment)):
                 raise InputError(f"{name}: expected comments of one line, got {shown(comment)}")
         if data.document_ids is not None and not all(map(_carries, comments, data.document_ids)):
-            _LOG.warning("%s: the comments are written, the document ids are not: they are not in the comments", name)
+            _LOG.warning(
+                "%s: the comments are written; the document ids are lost, as the comments do not contain them", name
+            )
         return lambda row: "" if comments[row] is None else f" #{comments[row]}"
     if data.document_ids is not None:
         ids = _texts(data.document_ids, re.compile(r"[^\s\0]+"), f"{name}: document id")

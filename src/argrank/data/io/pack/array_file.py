@@ -1,6 +1,6 @@
-"""One array of a pack: a plain ``.npy`` file that grows at its end while it is written, and is mapped to be read.
+"""One array of a pack: a plain ``.npy`` file, appended to while it is written, and memory-mapped for reading.
 
-Ids of rows are integers, or texts of one width that is known only at the end. Features may be stored a second time,
+Ids of rows are integers, or texts of one width, which is known only at the end. Features may be stored a second time,
 column by column, for the rankers that read columns.
 """
 
@@ -21,14 +21,14 @@ from argrank.data.io.pack.sums import Sums, stored_of
 from argrank.errors import OptionError
 
 SUFFIX = ".npy"
-STEP = 1 << 20  # ids that are written again together
+STEP = 1 << 20  # ids to rewrite at a time
 TRANSPOSED = "XT"
 
 
 class GrowingArray:
     """An array that is written piece by piece; its header, with the number of rows, is written last.
 
-    NumPy leaves room in the header for a first dimension of any size, so that it can be written again in its place.
+    NumPy pads the header for a first dimension of any size, so that it can be overwritten in place.
     """
 
     def __init__(self, folder: Path, name: str, dtype: Any, row_shape: tuple[int, ...] = ()) -> None:
@@ -54,7 +54,7 @@ class GrowingArray:
         return self._sums.stored(self.dtype.str, (self.n_rows, *self._row_shape))
 
     def close(self) -> None:
-        """Let the file go, finished or not."""
+        """Close the file, finished or not."""
         self._file.close()
 
     def _write_header(self) -> int:
@@ -75,7 +75,7 @@ def write_array(folder: Path, name: str, values: NDArray[Any]) -> Stored:
 
 
 def open_array(folder: Path, name: str, stored: Stored) -> NDArray[Any]:
-    """Map an array into memory, read-only, or raise ContentsError where the file is not what the description says.
+    """Map an array into memory, read-only, or raise ContentsError if the file does not match the description.
 
     Nothing is unpickled, no link is followed, and no byte beyond the file's end becomes part of the array.
     """
@@ -92,7 +92,7 @@ def open_array(folder: Path, name: str, stored: Stored) -> NDArray[Any]:
             if version != (1, 0):
                 raise ValueError(f"version {version}")
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        except Exception as error:  # of NumPy's reader of headers, which goes through Python's own tokenizer
+        except Exception as error:  # raised by NumPy's header parser, which uses Python's tokenizer
             raise ContentsError(f"{path.name}: a .npy file", " ".join(str(error).split())[:200]) from error
         if fortran or dtype.hasobject or dtype.str != stored.dtype or tuple(shape) != stored.shape:
             raise ContentsError(f"{path.name}: {stored.dtype} of shape {stored.shape}", f"{dtype.str} of shape {shape}")
@@ -118,7 +118,7 @@ class GrowingIds:
         array = self._array
         if ids.dtype == object or (array is not None and array.dtype.kind == "U"):
             ids = as_texts(ids).astype("U")
-        if ids.dtype.itemsize == 0:  # empty texts alone
+        if ids.dtype.itemsize == 0:  # only empty texts
             ids = ids.astype("U1")
         if array is None:
             array = self._array = GrowingArray(self._folder, self._name, ids.dtype)

@@ -1,8 +1,8 @@
-"""Rows whose queries are scattered over a source, brought together on the disk in bounded memory.
+"""Sort rows by query on disk, in bounded memory, for sources in which the rows of a query are not adjacent.
 
-The first pass counts the rows of every query, which fixes where each row goes. The second puts every row into the
-bucket of its place, a file of rows that fit into memory; then bucket after bucket is read, put into order and handed
-on. Queries come in order of first appearance, rows of a query in the order of the source, as in a Dataset.
+The first pass counts the rows of every query, which determines the final position of each row. The second writes every
+row to a bucket, a file of rows that fits into memory; then each bucket is read, sorted and yielded. Queries come in
+order of first appearance, rows of a query in the order of the source, as in a Dataset.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CSR = ("data", "indices", "indptr")
 
 
 class Places(NamedTuple):
-    """Where rows go: the number of every query by its id, and where the rows of each query begin."""
+    """Final positions of rows: the index of every query by its id, and the first row of each query."""
 
     number: dict[Any, int]
     indptr: Integers
@@ -37,7 +37,7 @@ class Places(NamedTuple):
             numbers = np.array([self.number[one] for one in distinct], np.int64)
         except KeyError as error:
             raise InputError(
-                "expected a source that stays the same while it is read twice, got one that changes"
+                "expected a source that does not change while it is read twice, got one that changes"
             ) from error
         found = np.empty(len(qid), np.int64)
         found[slice(None) if rows is None else rows] = np.repeat(numbers, sizes)
@@ -80,20 +80,20 @@ def sorted_chunks(
         buckets.put(chunk, target, np.arange(done, done + len(numbers)) if chunk.rows is None else chunk.rows)
         done += len(numbers)
     if buckets is None or not np.array_equal(cursor, places.indptr[1:]):
-        raise InputError("expected a source that stays the same while it is read twice, got one that changes")
+        raise InputError("expected a source that does not change while it is read twice, got one that changes")
     ids = list(places.number)
     for bucket in range(-(-done // buckets.n_rows)):
         yield from _in_steps(buckets.take(bucket, done, lambda at: _ids_at(at, places.indptr, ids)), step_bytes)
 
 
 class Buckets:
-    """Files of rows by the place they go to; a piece of a chunk is a run of arrays as ``np.save`` writes them."""
+    """Files of rows by final position; a piece of a chunk is a sequence of arrays written by ``np.save``."""
 
     def __init__(self, folder: Path, n_rows: int) -> None:
         self._folder, self.n_rows = folder, n_rows
 
     def put(self, chunk: Chunk, target: Integers, rows: Integers) -> None:
-        """Write every row to the bucket of its place."""
+        """Write every row to the bucket of its final position."""
         bucket = target // self.n_rows
         order = np.argsort(bucket, kind="stable")
         for own in np.split(order, np.flatnonzero(np.diff(bucket[order])) + 1):
@@ -180,7 +180,7 @@ def _savable(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _joined(pieces: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return ids or weights of several pieces; integers become texts where others are."""
+    """Concatenate ids or weights of several pieces; integers become texts if other pieces have texts."""
     if any(piece.dtype.kind == "U" for piece in pieces):
         return np.concatenate(
             [as_texts(piece.astype(object) if piece.dtype.kind == "U" else piece) for piece in pieces]

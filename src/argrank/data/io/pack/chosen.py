@@ -1,7 +1,7 @@
-"""What the caller says of the columns of data that have been read before: a pack or a Dataset, as if it were a table.
+"""Apply the caller's options about columns to a pack or a Dataset, as if it were a table.
 
 Its columns are those with a meaning (label, qid, docid, source, sample_weight, query_weight) and the features, which
-are called f1, f2, … where they have no names.
+are called f1, f2, … if they have no names.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from argrank.data.io.naming import Naming
 from argrank.data.io.pack.chunks import BY_ROW, Chunk
 from argrank.errors import InputError, OptionError
 
-FEATURES = (FEATURE, "number", "category", "date")  # what can be said of a column that stays a feature
-WHOLE = 2.0**53  # up to here a float64 holds every whole number
+FEATURES = (FEATURE, "number", "category", "date")  # declarations that keep a column a feature
+WHOLE = 2.0**53  # up to here a float64 holds every integer
 
 
 class Chosen:
-    """The features that are taken, in their order, and the columns that mean something."""
+    """The chosen features, in order, and the columns with a meaning."""
 
     def __init__(self, data: Dataset, said: Naming, where: str, strict: bool = True) -> None:
         held = {name: argument for name, argument in COLUMNS.items() if argument in BY_ROW and _has(data, argument)}
@@ -47,7 +47,9 @@ class Chosen:
         self._roles = {meaning: name for name, meaning in roles.items() if meaning is not None}
         self._keeps_gains = columns.get("label", "label") == "label" and self._roles.get("label", "label") == "label"
         if data.normalised is not None and self._roles["qid"] != "qid":
-            raise OptionError(f"{where}: expected the queries it was normalised in, got others ({self._roles['qid']})")
+            raise OptionError(
+                f"{where}: expected the queries within which it was normalised, got others ({self._roles['qid']})"
+            )
         all_of_them = tuple(kept) == tuple(names)
         self._taken = None if all_of_them else np.array([self._place[name] for name in kept])
         self.feature_names = data.feature_names if all_of_them else tuple(kept)
@@ -55,10 +57,10 @@ class Chosen:
         self.categories: Categories = left or None
 
     def of(self, chunk: Chunk) -> Chunk:
-        """Return rows with the columns that are taken."""
+        """Return rows with the chosen columns."""
         y = self._numbers("label", chunk) if "label" in self._roles else None
         qid = self._ids("qid", chunk)
-        nameless = [name for name in chunk.extras if name not in COLUMNS.values()]  # gains and what belongs to them
+        nameless = [name for name in chunk.extras if name not in COLUMNS.values()]  # gains and their examinations
         extras = {name: chunk.extras[name] for name in nameless} if self._keeps_gains else {}
         for meaning in self._roles:
             if COLUMNS[meaning] in BY_ROW:
@@ -72,7 +74,10 @@ class Chosen:
             raise InputError(f"{where}: expected a feature, got {name!r}, which has a meaning")
         is_now = "category" if name in self._categories else "number"
         if kind not in (None, FEATURE, is_now):
-            raise InputError(f"{where}: column {name!r}: expected a {kind}, got a {is_now}; say it of the table itself")
+            raise InputError(
+                f"{where}: column {name!r}: expected a {kind}, got a {is_now}; declare it when reading "
+                f"the original table"
+            )
 
     def _values(self, meaning: str, chunk: Chunk) -> NDArray[Any]:
         name = self._roles[meaning]
@@ -107,5 +112,5 @@ class Chosen:
 
 
 def _has(data: Dataset, argument: str) -> bool:
-    """Tell whether a Dataset has something, without looking at what lies on the disk."""
+    """Tell whether a Dataset has a field, without reading it from disk."""
     return argument in data.not_touched or getattr(data, argument) is not None

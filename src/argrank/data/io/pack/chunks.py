@@ -1,4 +1,4 @@
-"""Pieces of data on their way into a pack: rows in the source's order, with the query id of each.
+"""Chunks of data to be packed: rows in the source's order, with the query id of each.
 
 For normalisation within queries, chunks are cut between queries first.
 """
@@ -22,7 +22,7 @@ BY_ROW = ("document_ids", "sources", *NUMBERS, "query_weight")
 
 
 class Chunk(NamedTuple):
-    """Some rows: features (dense or CSR), labels (None without judgements), query ids, and what else rows have.
+    """Some rows: features (dense or CSR), labels (None without judgements), query ids, and further fields of rows.
 
     Ids are int64 or objects that are Python strings; ``extras`` has arrays by the names of BY_ROW. ``rows`` are the
     numbers of the rows in the source, None where they follow those of the chunk before.
@@ -42,7 +42,7 @@ class Chunk(NamedTuple):
 
 
 def plain_ids(values: Any, n_rows: int, what: str) -> NDArray[Any]:
-    """Return ids as int64 or as objects that are strings, or say that a pack has no place for them."""
+    """Return ids as int64 or as objects that are strings, or raise if a pack cannot hold them."""
     ids = id_array(values, n_rows, what)
     if ids.dtype.kind in "iu":
         if ids.dtype.kind == "u" and len(ids) and ids.max() > np.iinfo(np.int64).max:
@@ -74,7 +74,7 @@ def as_texts(ids: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_by_query(name: str | None) -> None:
-    """Raise unless a normaliser works within queries; the others are applied to packs by the rankers."""
+    """Raise unless a normaliser works within queries; rankers apply the others to packs themselves."""
     if name is None:
         return
     check_choice("normalise", name, normaliser_names())
@@ -86,7 +86,7 @@ def check_by_query(name: str | None) -> None:
 
 
 def normalised(chunks: Iterator[Chunk], name: str) -> Iterator[Chunk]:
-    """Yield chunks of whole queries with normalised features; what is sparse has to stay so."""
+    """Yield chunks of whole queries with normalised features; sparse features have to stay sparse."""
     how = normaliser(name)
     for chunk in _whole_queries(chunks):
         starts = np.flatnonzero(np.concatenate(([True], chunk.qid[1:] != chunk.qid[:-1], [True])))

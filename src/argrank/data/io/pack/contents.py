@@ -1,4 +1,4 @@
-"""What a pack holds, as ``pack.json`` says it: format, sizes, kinds, where blocks begin, and a sum of every array."""
+"""The description of a pack in ``pack.json``: format, sizes, types, starts of blocks, and checksums of every array."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from argrank.errors import is_text, shown
 
 DESCRIPTION = "pack.json"
 FORMAT = 1
-CHUNK_BYTES = 1 << 22  # of an array that have a sum of their own
+CHUNK_BYTES = 1 << 22  # bytes of an array with a checksum of their own
 LARGEST_DESCRIPTION = 1 << 28  # bytes; 1e9 rows have 42,000 blocks, and names of features are short
 
 #: Per array: the types it may have, and its shape by the numbers of rows, features, queries and values stored (v)
@@ -43,7 +43,7 @@ KINDS = {"qid": ("integer", "text"), "label": ("number", None)}
 
 
 class ContentsError(Exception):
-    """Something in a description that is not as it should be: what was expected, what came."""
+    """An error in a description: what was expected, and what was found."""
 
     def __init__(self, expected: str, got: Any) -> None:
         self.expected, self.got = expected, got if isinstance(got, str) else shown(got)
@@ -54,7 +54,7 @@ class ContentsError(Exception):
 class Stored:
     """One array: its NumPy type, its shape, the SHA-256 of its values (the file without its header), and their CRC-32.
 
-    There is a CRC-32 for every CHUNK_BYTES of the values; packs of earlier versions have none.
+    There is a CRC-32 for every CHUNK_BYTES of the values, except in packs of earlier versions.
     """
 
     dtype: str
@@ -89,7 +89,7 @@ class Contents:
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint that the Dataset has when its arrays are summed."""
+        """The fingerprint of the Dataset, from the checksums of its arrays."""
         features = ("X.data", "X.indices", "X.indptr") if self.sparse else ("X",)
         sums = [self.arrays[name].sha256 for name in (*features, "gains" if "gains" in self.arrays else "y", "indptr")]
         return fingerprint_of(self.shape, self.dtype, sums)
@@ -109,7 +109,7 @@ class Contents:
 
     @classmethod
     def from_json(cls, text: bytes) -> Contents:
-        """Return the description in a text, or raise ContentsError; every size is checked against every other."""
+        """Return the description in a text, or raise ContentsError; all sizes are checked for consistency."""
         try:
             values = parse_json(text, "description")
         except (ValueError, RecursionError) as error:
@@ -159,7 +159,7 @@ class Contents:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries of a description as types that can be relied on."""
+    """Return the entries of a description with checked types."""
     _need(_is_counts(values["shape"], 1) and len(values["shape"]) == 2, "shape: two positive numbers", values["shape"])
     n, d = values["shape"]
     _need(

@@ -1,4 +1,4 @@
-"""Packs are opened, not read: a Dataset of memory maps, whole or some of its blocks."""
+"""Open packs without reading them: as a Dataset of memory maps, whole or some of its blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from argrank.data.io.pack.sums import Guard, stored_of
 from argrank.data.mapped import Untouched, csr_view
 from argrank.errors import FormatError, InputError, check_choice, check_count
 
-CHECK_VALUES = 1 << 20  # numbers of a mapped array that are looked at together
+CHECK_VALUES = 1 << 20  # numbers of a mapped array to check at a time
 IDS = {"docids": "document_ids", "sources": "sources"}
 BY_QUERY = ("indptr", "query_ids", "query_weight")
 Verify = Literal["lazy", "open", "never"]
@@ -29,10 +29,10 @@ Verify = Literal["lazy", "open", "never"]
 class Pack:
     """An open pack: its description, and its arrays as read-only memory maps.
 
-    Everything that compiled code follows blindly is checked for what is taken: sizes, borders of queries, the columns
-    of a sparse matrix, labels. With ``verify="lazy"`` every array is compared with its sums where it is first touched,
-    features and ids of documents later than the rest; "open" reads everything now, "never" nothing. With ``gives_back``
-    what was compared does not stay in memory.
+    Everything that compiled code relies on is checked for the loaded part: sizes, query offsets, the columns of a
+    sparse matrix, labels. With ``verify="lazy"`` every array is compared with its checksums on first use, which for
+    features and document ids is later than for the rest; "open" compares everything now, "never" nothing. With
+    ``gives_back`` compared data does not stay in memory.
     """
 
     def __init__(self, path: str | os.PathLike[str], verify: str = "lazy", gives_back: bool = False) -> None:
@@ -104,13 +104,13 @@ class Pack:
         fields["normalised"] = contents.normalise
         later = self._later(start, end)
         fields |= {"untouched": later} if self._lazy else {name: one.values for name, one in later.items()}
-        fields["longest"] = int(np.diff(arrays["indptr"]).max())  # of all: parts give the same bits as the whole
+        fields["longest"] = int(np.diff(arrays["indptr"]).max())  # of all queries: parts give bit-identical results
         if whole:
             fields |= {"rows": arrays.get("rows"), "fingerprint": contents.fingerprint}
         return Dataset._assemble(**fields)
 
     def _later(self, start: int, end: int) -> dict[str, Untouched]:
-        """Return what is large and looked at only where it is used."""
+        """Return the large fields, which are checked only when they are used."""
         later = {field: self._untouched(name, start, end) for name, field in IDS.items() if name in self.arrays}
         if "XT" in self.arrays:
             values = self.arrays["XT"][:, start:end]
@@ -197,7 +197,7 @@ class Pack:
 
 
 def load_pack(path: str | os.PathLike[str], verify: str = "lazy") -> Dataset:
-    """Open a pack as a Dataset of memory maps; ``verify`` says when it is compared with its sums."""
+    """Open a pack as a Dataset of memory maps; ``verify`` says when it is compared with its checksums."""
     return Pack(path, verify).dataset()
 
 
@@ -206,12 +206,12 @@ def load_part(
 ) -> Dataset:
     """Open the blocks from ``first`` up to, but not including, ``last`` of a pack as a Dataset of memory maps.
 
-    A ``fingerprint`` is that of the pack that is meant: another one of the same name is refused.
+    With a ``fingerprint``, a different pack of the same name is an error.
     """
     opened = Pack(path, gives_back=gives_back)
     if fingerprint is not None and opened.contents.fingerprint != fingerprint:
         raise InputError(
-            f"{os.fspath(path)}: expected the pack that was here when it was placed on the cluster, got another one"
+            f"{os.fspath(path)}: expected the same pack as when it was placed on the cluster, got another one"
         )
     return opened.part(first, last)
 

@@ -1,7 +1,7 @@
-"""Write a pack: data from anywhere, converted once, to be read by memory map from then on.
+"""Write a pack: data from any source, converted once and memory-mapped from then on.
 
-Sources are read once as they are and, if need be, once more sorted. Where packs and files come together, the files
-become packs of their own first, of the kind that the first pack is.
+Sources are read once as they are and, if need be, once more sorted. If packs and files are mixed, the files are first
+converted to packs like the first pack.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
 from argrank.errors import InputError, OptionError
 
 logger = logging.getLogger(__name__)
-CHUNK = 1 << 24  # bytes of features that are converted together, at most
+CHUNK = 1 << 24  # most bytes of features to convert at a time
 LEAST = 1 << 20
-BUCKETS = "buckets"  # folder of what is being sorted
-PARTS = "parts"  # folder of the packs that files become, where they come together with packs
+BUCKETS = "buckets"  # folder for sorting
+PARTS = "parts"  # folder for packs made from files, if files and packs are mixed
 
 
 @checked
@@ -60,40 +60,40 @@ def pack(
     append: bool = False,
     progress: bool = True,
 ) -> Contents:
-    """Write data as a pack: a folder of plain ``.npy`` files that `ar.load` maps into memory, whole or not at all.
+    """Write data as a pack: a folder of plain ``.npy`` files that `ar.load` maps into memory; written atomically.
 
-    Rows of a query need not be adjacent: where they are not, they are sorted on the disk, which needs room for another
-    copy of the data while it lasts. Queries come in order of first appearance, rows of a query in the order of the
-    source. Texts of any length (comments, titles, what was searched for) stay behind.
+    Rows of a query need not be adjacent: if they are not, they are sorted on disk, which temporarily needs space for
+    another copy of the data. Queries are in order of first appearance, rows of a query in the order of the source. Free
+    texts (comments, titles, query texts) are not stored.
 
     Parameters
     ----------
     source : path, Dataset or data frame, or a list of them
         Files as `ar.load` reads them: LETOR text, CSV, TSV, Parquet, Arrow, one after the other; a folder means all
-        files in it; ``s3://``, ``gs://`` and other addresses go through pyarrow. Packs are packed anew, alone, several
-        of them, or together with files.
+        files in it; ``s3://``, ``gs://`` and other URLs are read with pyarrow. Packs can be packed again, alone,
+        several together, or with files.
     path : path
-        Name of the folder, by custom with the ending ``.pack``. An older pack of that name is replaced.
+        Name of the folder, usually ending in ``.pack``. An older pack of that name is replaced.
     dtype : "float64" or "float32", optional
         Of the features; by default as they are (text: float64).
     columns, features
-        Which column means what, as in `ar.load`; the features of a pack without names are f1, f2, …
+        The meanings of columns, as in `ar.load`; the features of a pack without names are f1, f2, …
     n_features : int, optional
-        Number of features of LETOR text, where its beginning may not mention the last ones.
+        Number of features of LETOR text, if the last ones may not occur at its beginning.
     normalise : "query-minmax", "query-zscore" or "query-sum", optional
-        Normalise the features within each query. Rankers with the same ``normalise`` take them as they are; others
-        cannot be applied to a pack, as they would need a copy of it. Normalisers over all data need no mention here:
-        rankers apply them to a pack without a copy.
+        Normalise the features within each query. Rankers with the same ``normalise`` use them as they are; other
+        per-query normalisers cannot be applied to a pack, as they would need a copy of it. Global normalisers are not
+        given here: rankers apply them to a pack without a copy.
     by_column : bool
         Write the features a second time, column by column, for the rankers that read columns.
     memory : str
-        What packing may use for data: "500MB", "4GB", "50%". The program itself, about 200 MB, and the ids of the
-        queries, 100 bytes each, come on top; a row group of a Parquet file, too, if it is larger than an eighth.
+        Memory for data while packing: "500MB", "4GB", "50%". Not included are the program itself (about 200 MB), the
+        ids of the queries (100 bytes each), and a row group of a Parquet file that is larger than an eighth of it.
     append : bool
-        Add the rows to the pack ``path``, after those that it has: the result is the pack of all sources at once.
-        Types, features, normaliser and storage by column are those of the pack. The pack is written anew and
-        replaced at the end, whole or not at all; who has the old one open keeps it. A query that goes on
-        gets its rows together, for which everything is sorted.
+        Add the rows to the existing pack ``path``: the result is the same as packing all sources at once. Types,
+        features, normaliser and storage by column are those of the pack. The pack is rewritten and replaced atomically
+        at the end; processes that have the old one open can keep using it. If a query continues, everything is sorted
+        to bring its rows together.
     progress : bool
         Whether to show a progress bar on a terminal.
 
@@ -127,14 +127,14 @@ def pack(
             contents = write_transposed(folder, contents, how.step)
         (folder / DESCRIPTION).write_bytes(contents.to_json())
         if before is not None and Pack(path).contents != before:
-            raise InputError(f"{os.fspath(path)}: expected a pack that stays the same meanwhile, got another one")
+            raise InputError(f"{os.fspath(path)}: expected a pack that does not change meanwhile, got another one")
     if left_out:
         logger.info("%s: without %s", os.fspath(path), ", ".join(sorted(left_out)).replace("_", " "))
     return contents
 
 
 class How(NamedTuple):
-    """How sources are packed, as the caller of `pack` says it."""
+    """Options of `pack`."""
 
     dtype: Any
     n_features: int | None
@@ -145,12 +145,12 @@ class How(NamedTuple):
 
     @property
     def step(self) -> int:
-        """Bytes of features that are converted together."""
+        """Bytes of features to convert at a time."""
         return max(LEAST, min(CHUNK, self.budget // 32))
 
 
 def write(given: Sequence[Any], folder: Path, how: How) -> tuple[Contents, set[str]]:
-    """Write the arrays of a pack; return its description, and what had no place in it."""
+    """Write the arrays of a pack; return its description, and the names of fields that were dropped."""
     given = [Dataset(one) if is_frame(one) else one for one in given]
     of_files = [not isinstance(one, Dataset) and kind_of(one) != "pack" for one in given]
     if all(of_files):
@@ -164,7 +164,7 @@ def write(given: Sequence[Any], folder: Path, how: How) -> tuple[Contents, set[s
 
 
 def _as_packs(given: list[Any], of_files: list[bool], folder: Path, how: How) -> Iterator[tuple[str, Dataset]]:
-    """Yield Datasets with their names; files that follow each other become one pack in the folder."""
+    """Yield Datasets with their names; consecutive files become one pack in the folder."""
     like = _opened(given[of_files.index(False)])
     for is_files, group in itertools.groupby(zip(of_files, given, strict=True), key=lambda pair: pair[0]):
         sources = [one for _, one in group]
@@ -196,7 +196,7 @@ def _written(source: Source, folder: Path, how: How) -> tuple[Contents, set[str]
     if source.normalised is not None and how.normalise not in (None, source.normalised):
         raise OptionError(
             f"normalise: expected {source.normalised!r}, which the pack was written with, got {how.normalise!r}; "
-            "pack the data anew from what they came from"
+            f"pack the data again from the original files"
         )
     try:
         return _in_order(source, source.chunks(how.step), folder, how), source.left_out
@@ -215,13 +215,13 @@ def _written(source: Source, folder: Path, how: How) -> tuple[Contents, set[str]
 
 
 def _in_order(source: Source, chunks: Iterator[Chunk], folder: Path, how: How) -> Contents:
-    """Write chunks in which queries are together."""
+    """Write chunks in which the rows of a query are adjacent."""
     by_query = how.normalise if source.normalised is None else None
     with contextlib.closing(Writer(folder, how.dtype)) as writer:
         for chunk in chunks if by_query is None else normalised(chunks, by_query):
             writer.append(chunk)
             how.bar.advance(len(chunk.qid), f"{how.bar.done + len(chunk.qid):,.0f}")
-            del chunk  # a view of a bucket, which would stay in memory beside the next
+            del chunk  # a view of a bucket, which would stay in memory with the next
         return writer.finish(
             source.feature_names, source.feature_base, source.categories, source.normalised or by_query
         )

@@ -1,4 +1,4 @@
-"""Rows that have been read before, from packs and Datasets, one after the other, with the same features."""
+"""Rows of packs and Datasets, one after the other, with the same features."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from argrank.data.io.pack.chunks import BY_ROW, Chunk
 from argrank.data.mapped import size_of
 from argrank.errors import InputError
 
-LEFT_OUT = ("comments", "titles", "query_texts")  # texts of any length, for which a pack has no place
+LEFT_OUT = ("comments", "titles", "query_texts")  # free texts, which a pack cannot hold
 
 
 class PackedRows:
-    """Packs and Datasets, which know their features, categories and the caller's rows.
+    """Packs and Datasets as a source of rows.
 
-    Features are found by their names, in the order of the first part; texts of categories are those of all parts. The
-    rows of a part are counted from the end of the part before.
+    Features are matched by name, in the order of the first part; categories are the union of all parts. Row numbers
+    continue from part to part.
     """
 
     def __init__(self, parts: Sequence[tuple[str, Dataset]], said: Naming, strict: bool = True) -> None:
         self._parts = [data for _, data in parts]
         for where, data in parts:
             if data.preferences is not None:
-                raise InputError(f"{where}: preferences: a pack has no place for them; give labels instead")
+                raise InputError(f"{where}: preferences: a pack cannot hold them; give labels instead")
             if data.dates:
                 raise InputError(
-                    f"{where}: {next(iter(data.dates))!r}: a pack has no place for reference dates; replace dates by "
-                    "numbers of days"
+                    f"{where}: {next(iter(data.dates))!r}: a pack cannot hold reference dates; replace dates by "
+                    f"numbers of days"
                 )
         self._chosen = [Chosen(data, said, where, strict) for where, data in parts]
         first = self._chosen[0]
@@ -69,14 +69,14 @@ class PackedRows:
         yield from (chunk.qid for chunk in self.chunks(n_bytes))
 
     def _refuse_continued(self) -> None:
-        """Raise where a query has rows in two parts, each of which was normalised by itself."""
+        """Raise if a query has rows in two parts that were normalised separately."""
         seen: set[str] = set()
         for data in self._parts:
             own = set(map(str, data.query_ids.tolist()))
             if not seen.isdisjoint(own):
                 raise InputError(
-                    f"expected queries that do not go on in another part, since each was normalised by itself, got "
-                    f"query {min(seen & own)}; pack all of the data anew from what they came from"
+                    f"expected queries that are each in one part, since parts were normalised separately, got query "
+                    f"{min(seen & own)} in two; pack all of the data again from the original files"
                 )
             seen |= own
 
@@ -97,7 +97,7 @@ def _chunks(data: Dataset, n_bytes: int) -> Iterator[Chunk]:
 
 
 def _differ(first: Chosen, other: Chosen) -> str:
-    """Say how the features of two parts differ."""
+    """Describe how the features of two parts differ."""
     mine, theirs = first.feature_names, other.feature_names
     if mine is None or theirs is None:
         return f"which have {'no ' if mine is None else ''}names, got features with{'out' if theirs is None else ''}"

@@ -1,4 +1,4 @@
-"""Where rows come from, one chunk at a time: files of every format that `ar.load` reads, and data in memory."""
+"""Read rows chunk by chunk from files of every format that `ar.load` reads, and from data in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from argrank.errors import InputError, OptionError
 
 
 class Source(Protocol):
-    """What can be packed: rows that can be read more than once, and what is known of them at the end."""
+    """A source that can be packed: rows that can be read more than once, and facts known at the end."""
 
     feature_names: tuple[str, ...] | None
     feature_base: int
@@ -41,7 +41,7 @@ class Source(Protocol):
 
 
 class FileSource:
-    """Files, one after the other, with the same features; a query may go on in the next file."""
+    """Files, one after the other, with the same features; a query may continue in the next file."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class FileSource:
                     yield self._of_columns(found)
 
     def ids(self, n_bytes: int) -> Iterator[NDArray[Any]]:
-        """Yield the query ids; of Parquet and Arrow files nothing else is read."""
+        """Yield the query ids; in Parquet and Arrow files nothing else is read."""
         if any(kind == "letor" for _, kind in self._files):
             yield from (chunk.qid for chunk in self.chunks(n_bytes))
             return
@@ -106,7 +106,7 @@ class FileSource:
 
 
 def files_of(names: Sequence[str | os.PathLike[str]]) -> list[tuple[str, str]]:
-    """Return the files that names stand for, and their kinds; a folder means all files in it."""
+    """Return the files of the given names, and their kinds; a folder means all files in it."""
     files: list[tuple[str, str]] = []
     for name in names:
         check_path(name)
@@ -126,8 +126,7 @@ def _file_kind(file: str) -> str:
 def _files_of(name: str) -> list[str]:
     """Return a file's name, or those of the files in a folder, sorted, without hidden ones.
 
-    Of the folders in it, those that are called ``column=value`` are part of it, as Spark and Hive write them; what such
-    a name says is left out.
+    Subfolders called ``column=value``, as written by Spark and Hive, are included; the value in the name is ignored.
     """
     if is_stream(name):
         return [name]
@@ -136,7 +135,7 @@ def _files_of(name: str) -> list[str]:
     elif Path(name).is_dir():
         found = sorted(path.as_posix() for path in Path(name).rglob("*") if path.is_file())
     elif not Path(name).exists():
-        raise InputError(f"{name}: expected a file, got nothing of that name")
+        raise InputError(f"{name}: expected a file, got a name that does not exist")
     else:
         found = None
     if found is None:
@@ -149,6 +148,6 @@ def _files_of(name: str) -> list[str]:
 
 
 def _is_part(place: str) -> bool:
-    """Tell whether a file of a folder, by its place in it, belongs to the data."""
+    """Tell whether a file in a folder belongs to the data, by its relative path."""
     *folders, file = place.split("/")
     return not file.startswith((".", "_")) and all("=" in folder for folder in folders)

@@ -1,6 +1,6 @@
-"""Sums of the bytes of an array: SHA-256 of all of it, and a CRC-32 of every few megabytes, to be checked when touched.
+"""Checksums of an array: SHA-256 of all of it, and a CRC-32 of every few megabytes, checked on first use.
 
-A CRC finds every flipped bit and every burst of damage, at the speed of memory; it is no signature.
+A CRC detects flipped bits and bursts of damage at the speed of memory; it does not protect against tampering.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from argrank.data.io.pack.contents import CHUNK_BYTES, Stored
 from argrank.data.mapped import give_back
 from argrank.errors import FormatError
 
-STEP = 1 << 24  # bytes of an array that are summed together
+STEP = 1 << 24  # bytes of an array to sum at a time
 
 
 class Sums:
-    """The sums of bytes that come piece by piece."""
+    """Checksums of bytes that arrive piece by piece."""
 
     def __init__(self) -> None:
         self._sha256, self._crc32, self._n_bytes = hashlib.sha256(), [0], 0
 
     def update(self, values: NDArray[Any]) -> None:
-        """Go on with the bytes of a contiguous array."""
+        """Add the bytes of a contiguous array."""
         self._sha256.update(values.data)
         piece = values.reshape(-1).view(np.uint8)
         while len(piece):
@@ -41,7 +41,7 @@ class Sums:
             piece = piece[room:]
 
     def stored(self, dtype: str, shape: tuple[int, ...]) -> Stored:
-        """Return the description of the array whose bytes came."""
+        """Return the description of the array."""
         whole = self._n_bytes % CHUNK_BYTES == 0
         return Stored(dtype, shape, self._sha256.hexdigest(), tuple(self._crc32[:-1] if whole else self._crc32))
 
@@ -55,7 +55,7 @@ def stored_of(values: NDArray[Any]) -> Stored:
 
 
 class Guard:
-    """Compares the chunks of one mapped array with their sums, each once in a process however often it is opened."""
+    """Compares the chunks of a mapped array with their checksums, each once per process."""
 
     def __init__(self, path: Path, values: NDArray[Any], stored: Stored, gives_back: bool = False) -> None:
         self._path, self._stored, self._gives_back = path, stored, gives_back
@@ -66,8 +66,8 @@ class Guard:
         self._seen = _seen(place.st_dev, place.st_ino, place.st_mtime_ns, place.st_size, sums)
 
     def check(self, start: int, end: int) -> None:
-        """Raise where bytes of the rows from ``start`` to ``end`` are not those that were written."""
-        if self._stored.crc32 is None:  # a pack from before there were such sums
+        """Raise if bytes of the rows from ``start`` to ``end`` are damaged."""
+        if self._stored.crc32 is None:  # a pack of an earlier version, without CRCs
             return
         first = start * self._row_bytes // CHUNK_BYTES
         for chunk in range(first, -(-end * self._row_bytes // CHUNK_BYTES)):
@@ -85,5 +85,5 @@ class Guard:
 
 @functools.lru_cache(maxsize=256)
 def _seen(device: int, file: int, changed: int, size: int, sums: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return which chunks of a file have been looked at by this process, nothing at first."""
+    """Return which chunks of a file this process has checked."""
     return np.zeros(len(sums), bool)

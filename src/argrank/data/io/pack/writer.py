@@ -1,4 +1,4 @@
-"""Chunks of whole, adjacent queries become the arrays of a pack."""
+"""Write chunks of whole, adjacent queries to the arrays of a pack."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Writer:
         self._weights: list[float] = []
         self._n_rows, self._n_features, self._n_stored = 0, 0, 0
         self._sparse = self._judged = self._text_ids = False
-        self._names: tuple[str, ...] = ()  # of what rows have beside features and labels
+        self._names: tuple[str, ...] = ()  # further fields of rows
 
     def append(self, chunk: Chunk) -> None:
-        """Write rows; raise ScatteredQueriesError where a query comes back after another one."""
+        """Write rows; raise ScatteredQueriesError if a query appears again after another one."""
         try:
             X, y = self._checked(chunk)
         except InputError as error:
@@ -72,7 +72,7 @@ class Writer:
         categories: Mapping[str, tuple[str, ...]] | None = None,
         normalise: str | None = None,
     ) -> Contents:
-        """Write what is known at the end only; return the description."""
+        """Write what is known only at the end; return the description."""
         if not self._n_rows:
             raise InputError("expected at least one row, got none")
         stored: dict[str, Stored] = {IDS.get(name, name): array.finish() for name, array in self._arrays.items()}
@@ -109,7 +109,7 @@ class Writer:
     def _checked(self, chunk: Chunk) -> tuple[Any, Any]:
         X = chunk.X
         if self._dtype is not None and X.dtype != self._dtype:
-            with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is refused
+            with np.errstate(over="ignore"):  # values too large for float32 become infinite, which is an error
                 X = X.astype(self._dtype)
         X = checks.features(X)
         for name in (*NUMBERS, "query_weight"):
@@ -148,7 +148,7 @@ class Writer:
         if (chunk.y is not None) != self._judged or set(chunk.extras) != set(self._names):
             raise InputError("expected labels, document ids and weights in every part or in none")
         if X.dtype != self._dtype:
-            raise OptionError(f"expected {self._dtype} in every part, got {X.dtype}; say which: --float32, dtype=…")
+            raise OptionError(f"expected {self._dtype} in every part, got {X.dtype}; choose one: --float32, dtype=…")
 
     def _add_queries(self, chunk: Chunk) -> None:
         ids = plain_ids(chunk.qid, len(chunk.qid), "qid")
@@ -159,7 +159,7 @@ class Writer:
             ids = as_texts(ids)
         starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
         heads = ids[starts].tolist()
-        again = bool(self._ids) and heads[0] == self._ids[-1]  # the last query goes on
+        again = bool(self._ids) and heads[0] == self._ids[-1]  # the last query continues
         fresh = heads[again:]
         if len(set(fresh)) != len(fresh) or not self._seen.isdisjoint(fresh):
             raise ScatteredQueriesError

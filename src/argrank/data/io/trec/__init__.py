@@ -1,1 +1,1 @@
-"""TREC files: runs and judgements, their pool, and the forms in which callers bring them."""
+"""Runs and judgements: TREC files, other forms in which callers give them, and their join."""

@@ -1,6 +1,6 @@
 """The compiled passes over TREC files: ``split`` finds the words of lines, ``look_up`` the documents of a run.
 
-Both refuse what is unusual, without a word: the reader in plain Python then explains it, or reads it.
+Both give up on unusual input without a message: the reader in plain Python then reads it, or reports the error.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ WIDEST_NUMBER = 32  # bytes; longer ones are left to Python
 
 @helper
 def _byte(buffer: NDArray[np.uint8], pos: int) -> Any:
-    """Return a byte. An unsigned position spares numba the test whether it counts from the end, in every loop."""
+    """Return a byte. With an unsigned position numba need not check for negative indices in every loop."""
     return buffer[np.uint64(pos)]
 
 
 @helper
 def _is_blank(c: int) -> bool:
-    """Tell whether a byte is a blank or a line end, as ``str.split`` sees it."""
+    """Tell whether a byte is whitespace for ``str.split``."""
     return c <= 32 and (c == 32 or 9 <= c <= 13 or 28 <= c <= 31)
 
 
@@ -55,11 +55,11 @@ def split(
     offsets: Filled[np.int32],
     state: Filled[np.int64],
 ) -> int:
-    """Find the words of as many lines as there is room for, and return their number.
+    """Find the words of as many lines as fit into the arrays, and return their number.
 
-    The buffer ends with a line end. Of every line ``qids`` and ``documents`` get begin and end of the words,
-    ``first_qid`` whether the query is another than that of the line before, and ``digits`` the text of the number.
-    ``state`` has the position after the last line, and begin and end of its query.
+    The buffer ends with a line end. For every line, ``qids`` and ``documents`` get the start and end of the words,
+    ``first_qid`` whether the query differs from the line before, and ``digits`` the text of the number. ``state`` holds
+    the position after the last line, and the start and end of its query.
     """
     n_lines, n_digits, end = 0, 0, buffer.size
     while pos < end and n_lines < len(first_qid):
@@ -112,7 +112,7 @@ def _find(
     run_words: NDArray[np.int64],
     run: NDArray[np.uint8],
 ) -> Any:
-    """Return the place of a word in a table, which is its own, or the empty one where it belongs.
+    """Return the slot of a word in a hash table, or the empty slot where it belongs.
 
     The table holds -1 where it is empty, 0 or more for a judged document, and -2 or less for one of the run.
     """
@@ -147,8 +147,8 @@ def look_up(
 ) -> bool:
     """Find for every document of a run its row among the judged ones of its query, -1 for none.
 
-    Words are begin and end in the buffers, query by query. ``table`` has twice the room of the largest query, a power
-    of two. The answer is False where a query has a document twice.
+    Words are start and end in the buffers, query by query. The size of ``table`` is a power of two, at least twice the
+    largest query. Returns False if a query has a document twice.
     """
     for query in range(len(judged_indptr) - 1):
         first, last = judged_indptr[query], judged_indptr[query + 1]
@@ -172,5 +172,5 @@ def look_up(
             if number < -1:
                 return False
             found[row] = -1 if number == -1 else first + number
-            table[slot] = -2 - row  # so that the same word is found again as one of the run
+            table[slot] = -2 - row  # so that a repeated word of the run is detected
     return True

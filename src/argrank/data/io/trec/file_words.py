@@ -1,4 +1,4 @@
-"""The words of TREC files as places in their bytes: quicker than texts, and a fraction of their memory."""
+"""The words of TREC files as offsets into their bytes: faster than strings, with a fraction of their memory."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from argrank.data.io.text import LOOK
 from argrank.data.io.trec._kernels import REFUSED, WIDEST_NUMBER, look_up, split
 from argrank.data.io.trec.files import Layout, PathLike
 
-SMALLEST = 1 << 23  # bytes; the reader in plain Python is done before the kernels are loaded
+SMALLEST = 1 << 23  # bytes; below this, plain Python is faster than loading the kernels
 UNPACKED = 4  # times the bytes of a compressed file, about
-HELD = 4  # bytes that are needed per byte of text
+HELD = 4  # bytes of memory per byte of text
 CHUNK = 1 << 16  # lines in one call of the kernel
 OTHER_BLANK = re.compile(r"[^\S\x00-\x7f]")
 
 
 class FileWords(NamedTuple):
-    """The lines of a file, sorted by query: begin and end of every document id by turns, and the numbers."""
+    """The lines of a file, sorted by query: start and end of every document id, alternating, and the numbers."""
 
     buffer: NDArray[np.uint8]
     query_ids: list[str]
@@ -51,9 +51,9 @@ def are_large(paths: Sequence[PathLike]) -> bool:
 
 
 def read_words(path: PathLike, layout: Layout, known: Sequence[str] = ()) -> FileWords | None:
-    """Read a file, queries in the order of those that are known, then of their appearance.
+    """Read a file; known queries come first in their given order, then others by appearance.
 
-    The answer is None where something is unusual: ``files`` then reads it, or says what is wrong.
+    Returns None if something is unusual: ``files`` then reads it, or reports the error.
     """
     content = _content(path)
     if content is None:
@@ -63,7 +63,7 @@ def read_words(path: PathLike, layout: Layout, known: Sequence[str] = ()) -> Fil
     qids, digits = np.empty(2 * CHUNK, np.int64), np.empty(CHUNK * WIDEST_NUMBER, np.uint8)
     ends, state = np.zeros(CHUNK + 1, np.int32), np.zeros(3, np.int64)
     shape = len(layout.fields), layout.fields.index(layout.number)
-    row, texts = 0, list[str]()  # of every run of lines with one query
+    row, texts = 0, list[str]()  # for every run of lines with one query
     while state[0] < len(buffer):
         places, new = documents[2 * row : 2 * (row + CHUNK)], begins[row : row + CHUNK]
         found = split(buffer, state[0], *shape, qids, places, new, digits, ends, state)
@@ -87,9 +87,9 @@ def read_words(path: PathLike, layout: Layout, known: Sequence[str] = ()) -> Fil
 
 
 def rows_in(judged: FileWords, run: FileWords) -> Integers | None:
-    """Return for every line of a run, read beside judgements, the row of the same document there, -1 for none.
+    """Return for every line of a run the row of its document in the judgements, -1 for none.
 
-    The answer is None where a query has a document twice.
+    Returns None if a query has a document twice.
     """
     further = len(run.indptr) - len(judged.indptr)
     judged_indptr = np.append(judged.indptr, np.full(further, judged.indptr[-1]))
@@ -100,7 +100,7 @@ def rows_in(judged: FileWords, run: FileWords) -> Integers | None:
 
 
 def _content(path: PathLike) -> bytearray | None:
-    """Return the bytes of a file, with a line end at its end; None where it is no plain text."""
+    """Return the bytes of a file, with a line end at its end; None if it is not plain text."""
     content = bytearray()
     with open_bytes(path) as stream:
         while piece := stream.read(LOOK):
@@ -124,7 +124,7 @@ def _is_plain(content: bytearray) -> bool:
 
 
 def _finite(digits: NDArray[np.uint8], ends: NDArray[np.int32]) -> Floats | None:
-    """Return the numbers that adjacent texts stand for, as float() reads them; None where one is something else."""
+    """Parse adjacent texts as float() does; None if one is not a finite number."""
     import pyarrow as pa
 
     texts = pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(digits))

@@ -39,7 +39,7 @@ class Qrels:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A system's ranked answers as a file gives them; runs that come from elsewhere have no ranks and no tag."""
+    """A system's results as given in a file; runs from other sources have no ranks and no tag."""
 
     qid: NDArray[Any]
     docno: NDArray[Any]
@@ -99,8 +99,8 @@ def write_run(scores: Any, data: Dataset, path: PathLike, tag: str = "argrank") 
 def align_run(run: Run, data: Dataset) -> Floats:
     """Return a run's scores for the rows of the data, in the caller's row order.
 
-    Documents that the run does not hold come below all that it holds for their query (0 where it holds none of the
-    query), and a warning counts them: a run cut at a depth is the usual reason.
+    Documents that are not in the run get a score below all others of their query (0 if the run has none of the query),
+    and a warning counts them; the usual reason is a run cut at a depth.
     """
     found = _look_up(data, run.qid, run.docno, run.score)
     absent = np.isnan(found)
@@ -134,7 +134,7 @@ RUN = Layout(("qid", "Q0", "docno", "rank", "score", "tag"), "score")
 
 def _read(path: PathLike, layout: Layout) -> dict[str, NDArray[Any]]:
     n_fields = len(layout.fields)
-    words: list[str] = []  # of all lines in one list: the garbage collector would visit a list for every line
+    words: list[str] = []  # one list for all lines: the garbage collector would visit a list per line
     lines: list[int] = []
     with open_bytes(path) as stream:
         for line, text in enumerate(text_lines(stream, path), 1):
@@ -187,7 +187,7 @@ class DatasetNames(NamedTuple):
 
 
 def dataset_names(data: Dataset) -> DatasetNames:
-    """Return query and document ids as words, refusing what a TREC file cannot tell apart."""
+    """Return query and document ids as words; raise for ids that a TREC file cannot distinguish."""
     qid, docno = words_of(id_texts(data.query_ids, "qid")), words_of(document_names(data))
     twice = first_repeated(qid)
     if twice is not None:
@@ -224,7 +224,7 @@ def _queries(data: Dataset) -> Iterator[tuple[int, int, int]]:
 
 
 def _look_up(data: Dataset, qid: NDArray[Any], docno: NDArray[Any], values: Floats) -> Floats:
-    """Return the value of every stored row's (query, document), NaN where there is none."""
+    """Return the value of every stored row's (query, document), NaN if there is none."""
     keys = zip(words_of(list(map(str, qid.tolist()))), words_of(list(map(str, docno.tolist()))), strict=True)
     value_of = dict(zip(keys, values.tolist(), strict=True))
     names = words_of(id_texts(data.query_ids, "qid"))
@@ -236,6 +236,6 @@ def _look_up(data: Dataset, qid: NDArray[Any], docno: NDArray[Any], values: Floa
     if np.isnan(found).all():
         raise InputError(
             f"expected queries and documents of the data, such as {shown(names[0])} and {shown(documents[0])}, "
-            f"got none of them, but such as {shown(qid[0])} and {shown(docno[0])}"
+            f"got none of them, but for example {shown(qid[0])} and {shown(docno[0])}"
         )
     return found

@@ -29,7 +29,7 @@ from argrank.data.io.text import text_lines
 from argrank.data.io.trec.files import Qrels, Run, dataset_names, document_names, read_qrels, read_run
 from argrank.errors import FormatError, InputError, shown
 
-#: What a column may be called; the first name that occurs is used.
+#: Recognised names of columns; the first that occurs is used.
 QUERY = ("qid", "query_id", "q_id", "topic")
 DOCUMENT = ("docno", "doc_id", "docid", "document_id")
 RELEVANCE = ("relevance", "rel", "label", "grade", "judgement", "rating")
@@ -63,7 +63,7 @@ def as_run(source: Any) -> Run:
 
 
 def is_run(source: Any) -> bool:
-    """Tell whether something has the form of one run: scores by query and document, not one score for each row."""
+    """Tell whether an object is a run: scores by query and document, not one score for each row."""
     if isinstance(source, Run):
         return True
     if isinstance(source, str | os.PathLike):
@@ -104,7 +104,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
 
 
 def run_name(source: Any, number: int) -> str:
-    """Return what a run calls itself: its file's name, its tag, its name in ranx, else run1, run2, …."""
+    """Return the name of a run: of its file, its tag, its name in ranx, else run1, run2, …."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         return Path(path.stem if split_suffixes(path)[1] else path.name).stem
@@ -127,7 +127,7 @@ def _first_words(path: str | os.PathLike[str]) -> list[str]:
     with open_bytes(path) as stream:
         try:
             return next((words for words in map(str.split, text_lines(stream, path)) if words), [])
-        except FormatError:  # not text: whatever reads it says so
+        except FormatError:  # not text: the reader reports it
             return []
 
 
@@ -211,9 +211,9 @@ def numbers_by_query(path: str | os.PathLike[str], name: str) -> dict[str, float
 def _of_dataset(data: Dataset) -> Qrels:
     if not data.is_judged:
         raise InputError("qrels: expected judged data, got a Dataset without labels")
-    dataset_names(data)  # refuses ids that cannot be told apart
+    dataset_names(data)  # raises for ids that cannot be distinguished
     qid = np.empty(data.n_queries, object)
-    qid[:] = data.query_ids.tolist()  # as the data has them: numbers stay numbers
+    qid[:] = data.query_ids.tolist()  # ids of the data: numbers stay numbers
     return Qrels(np.repeat(qid, data.sizes), _objects(document_names(data)), data.y)
 
 

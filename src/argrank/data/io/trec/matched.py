@@ -1,8 +1,8 @@
-"""A run laid beside judgements: for every returned document its label, query by query.
+"""Match a run with judgements: the label of every returned document, query by query.
 
-This is all that a measure asks for. `join_runs` also numbers the documents over all runs, which costs more than the
-measures themselves; `match_dicts` and `match_words` do without, and leave to it whatever is unusual (ids that are not
-plain words, queries of which nothing matches, mistakes), so that there is one place that explains it.
+Measures need no more than this. `join_runs` also numbers the documents over all runs, which costs more than the
+measures themselves. `match_dicts` and `match_words` skip that, and leave unusual input (ids that are not plain words,
+queries without a match, errors) to `join_runs`, so that errors are reported in one place.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from argrank.data.io.trec.file_words import FileWords, rows_in
 from argrank.data.unjudged import JUDGED, OUTSIDE, POOLED, Gaps
 from argrank.errors import is_text
 
-DICTS = {dict, defaultdict}  # of which pytrec_eval's readers make the second; another class may look up otherwise
+DICTS = {dict, defaultdict}  # pytrec_eval's readers return a defaultdict; other subclasses may look up differently
 
 
 class Matched(NamedTuple):
-    """What a run returned for the queries of the judgements, in their order, and all that was judged for them.
+    """The documents that a run returned for the judged queries, in their order, and all judgements of them.
 
-    ``labels`` are those of the returned documents (0 without a judgement), ``gaps`` says which have none and why.
+    ``labels`` are those of the returned documents (0 without a judgement), ``gaps`` tells which have none and why.
     ``judged`` are the labels of all judged documents, ``n_judged`` their number in every query. ``strangers`` is the
-    number of queries that nobody judged.
+    number of queries without judgements.
     """
 
     query_ids: NDArray[Any]
@@ -44,9 +44,9 @@ class Matched(NamedTuple):
 
 
 def match_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> Matched | None:
-    """Match ``{qid: {docid: score}}`` with ``{qid: {docid: relevance}}``; None where `join_runs` has to look at them.
+    """Match ``{qid: {docid: score}}`` with ``{qid: {docid: relevance}}``; None if `join_runs` must handle them.
 
-    A document's label is one look into the dict of its query.
+    Finding a label is one lookup in the dict of its query.
     """
     if not {type(run), type(qrels)} <= DICTS:
         return None
@@ -83,7 +83,7 @@ def match_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> Matched | N
 
 
 def match_words(run: FileWords, judged: FileWords) -> Matched | None:
-    """Match the words of a run's file, read beside judgements, with theirs; None where `join_runs` has to look."""
+    """Match the words of a run's file with those of judgements; None if `join_runs` must handle them."""
     rows = rows_in(judged, run)
     if rows is None:
         return None
@@ -129,7 +129,7 @@ def matched(
 
 
 def _are_words(*groups: Mapping[Any, Any]) -> bool:
-    """Tell whether all keys are texts of one word, which are the same exactly where they are equal."""
+    """Tell whether all keys are single words, which match only if they are equal."""
     if any("" in group for group in groups) or not {kind for one in groups for kind in set(map(type, one))} <= {str}:
         return False
     together = "".join(map("".join, groups))

@@ -1,4 +1,4 @@
-"""Runs and judgements joined: every document that is judged or that some run returned, query by query."""
+"""Join runs and judgements: every document that is judged or returned by some run, query by query."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from argrank.errors import ArgrankWarning, InputError, shown
 class JudgedRuns:
     """Judgements and what each of some runs returned, over the same queries: those of the judgements.
 
-    A document without a judgement has label 0, as everybody counts it, and ``gaps`` tells it from one that was judged
-    not relevant. A mask beside the labels, instead of a special label, lets all that knows nothing of it (measures,
-    rankers, plots) do the right thing; the few measures that ask look at the mask.
+    A document without a judgement has label 0, as usual, and ``gaps`` distinguishes it from one that was judged not
+    relevant. Because this is a separate mask and not a special label, most code (measures, rankers, plots) needs no
+    special case; the few measures that depend on it read the mask.
 
     Attributes
     ----------
     data : Dataset
         Every judged document, and every document of these queries that some run returned. Its features are the runs'
-        scores, one column a run in the order given, NaN where the run did not return the document.
+        scores, one column per run in the order given, NaN if the run did not return the document.
     gaps : array of shape (n_documents,)
         For every row of ``data``: JUDGED, OUTSIDE (no judgement at all) or POOLED (a relevance below 0, by which TREC
         marks documents of the pool that were not judged, and spam).
@@ -49,7 +49,7 @@ class JudgedRuns:
     strangers: dict[str, int]
 
     def filled(self, name: str) -> Floats:
-        """Return one run's scores for every row of ``data``, with those it did not return below all that it did."""
+        """Return one run's scores for every row of ``data``; documents it did not return are below all others."""
         scores = np.full(self.data.n_documents, np.nan)
         scores[self.rows[name]] = self.scores[name]
         lowest = np.fmin.reduceat(scores, self.data.indptr[:-1])
@@ -67,8 +67,8 @@ class JudgedRuns:
 def join_runs(runs: Mapping[str, Any], qrels: Any) -> JudgedRuns:
     """Join runs, by their names, with judgements; both in any form of ``argrank.data.io.trec.forms``.
 
-    Queries and documents match where their ids have the same text. Judgements may also be a judged Dataset, whose
-    query weights and texts are kept.
+    Queries and documents match if their ids have the same text. Judgements may also be a judged Dataset, whose query
+    weights and texts are kept.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def join_runs(runs: Mapping[str, Any], qrels: Any) -> JudgedRuns:
     queries = group_by_id(judged.qid, len(judged))
     query_of = {text: number for number, text in enumerate(words_of(id_texts(queries.query_ids, "qid")))}
     if len(query_of) < len(queries.query_ids):
-        raise InputError("qrels: expected query ids with different texts, got two that are written alike")
+        raise InputError("qrels: expected query ids with different texts, got two with the same text")
     query, documents, first_row = _numbered(judged, read, query_of)
     order = np.argsort(query, kind="stable")
     place = np.empty(len(order), np.int64)
@@ -141,12 +141,12 @@ def _numbered(
 
 def _check_overlap(name: str, run: Run, judged: Qrels, known: NDArray[np.bool_], gaps: Gaps) -> None:
     if not known.any():
-        got = f"none of them in run {name!r}, but such as {shown(run.qid[0])}" if len(run) else f"no lines in {name!r}"
+        got = f"only others in run {name!r}, such as {shown(run.qid[0])}" if len(run) else f"no lines in {name!r}"
         raise InputError(f"expected queries of the judgements, such as {shown(judged.qid[0])}, got {got}")
     if (gaps == OUTSIDE).all():
         warnings.warn(
-            f"run {name!r}: none of its documents is judged, such as {shown(run.docno[known][0])}; judged ones are "
-            f"called such as {shown(judged.docno[0])}",
+            f"run {name!r}: none of its documents is judged, for example {shown(run.docno[known][0])}; judged "
+            f"documents have ids such as {shown(judged.docno[0])}",
             ArgrankWarning,
             stacklevel=2,
         )

@@ -1,1 +1,1 @@
-"""The pairs map (phi_po): most violated rankings, one measure a file."""
+"""The pairs map (phi_po): most violated rankings, one measure per file."""

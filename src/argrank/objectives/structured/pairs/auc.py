@@ -1,4 +1,4 @@
-"""AUC on the pairs map, where every pair of documents of different level decides for itself; the ranking by score.
+"""AUC on the pairs map, where all pairs of documents of different level are independent; the ranking by score.
 
 The ranking by score has the greatest w · phi on the pairs map: it is what the tight bound subtracts.
 """
@@ -22,7 +22,7 @@ def independent_pairs(scores: Floats, order: Integers, gains: Floats, constants:
     """Count the violated pairs of every document, O(n log L) after the sort; gains are level numbers.
 
     A pair costs 1/M + weight (s_worse - s_better) or nothing: it counts where s_worse > s_better - 1/(M weight), with M
-    the number of pairs. Two pointers walk along the ranking; a tree of partial sums (Fenwick 1994) counts the passed
+    the number of pairs. Two pointers move along the ranking; a tree of partial sums (Fenwick 1994) counts the passed
     documents below or above a level. Only counts are kept, so the gradient is exact.
     """
     n = len(scores)
@@ -90,7 +90,7 @@ def count_above_worse(
 ) -> None:
     """Go over the worse documents, from the worst score up, and add their coefficients.
 
-    The margin is computed by the same expression as for the better ones, so that rounding cannot tell them apart.
+    The margin is computed by the same expression as for the better ones, so that rounding is the same for both.
     """
     n_levels = len(tree) - 1
     reached = len(score) - 1
@@ -123,7 +123,7 @@ def sum_up_to(tree: NDArray[Any], node: int) -> Any:
 
 @query_kernel
 def pairs_of_two_levels(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
-    """Do what ``independent_pairs`` does for levels 0 and 1: one walk along both, without branches to guess.
+    """Do what ``independent_pairs`` does for levels 0 and 1, in one pass over both, without unpredictable branches.
 
     A worse document that is within the margin of a better one is so for all better ones after it.
     """
@@ -168,8 +168,8 @@ def pairs_of_two_levels(scores: Floats, order: Integers, gains: Floats, constant
 def label_margins(scores: Floats, order: Integers, gains: Floats, constants: Floats, gradient: Floats) -> float:
     """Rank by score less a share of the label: the exact worst ranking where a pair's loss is y_i - y_j, over M.
 
-    A pair costs (y_i - y_j)/M + weight (s_j - s_i), positive just where j comes before i in the order of
-    s - y / (M weight): all pairs are served by one ranking. O(n log n).
+    A pair costs (y_i - y_j)/M + weight (s_j - s_i), positive exactly if j comes before i in the order of s - y / (M
+    weight): all pairs are served by one ranking. O(n log n).
     """
     n = len(scores)
     mean = 0.0

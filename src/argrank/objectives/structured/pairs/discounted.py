@@ -1,4 +1,4 @@
-"""A discount-weighted pairs map: the loss-specific map that the conclusion of the KDD 2008 paper asks for.
+"""A discount-weighted pairs map: the loss-specific map suggested in the conclusion of the KDD 2008 paper.
 
     psi(y) = (2/Z) sum over pairs (bad above good in y) of D(j) (x_bad - x_good),   Z = P (D(0) + … + D(N - 1))
 

@@ -19,7 +19,7 @@ from argrank.objectives.structured.best_first import graded_ndcg
 from argrank.objectives.structured.hinge import MAX_STATES, StructuredHinge, choose, count_states
 from argrank.objectives.structured.pairs import suffixes
 
-SHORT_CUT_OFF = 64  # cut-offs up to here take the triangle also where lists are shorter: it is as fast
+SHORT_CUT_OFF = 64  # cut-offs up to here use the triangle even for shorter lists, where it is as fast
 
 
 @query_kernel
@@ -29,7 +29,7 @@ def ndcg_triangle(scores: Floats, order: Integers, gains: Floats, constants: Flo
     Inside a level the worst ranking is sorted by score, so it is given by the number b of bads above each good g. A
     good in the top k gains D(g + b): the best way to put the goods 0 … g there is a running maximum over the cells
     (g, b) with g + b < k. If g0 goods stay in the top k, the others gain nothing wherever they are, as long as k - g0
-    bads are above them: each takes all bads that score higher than itself, and at least k - g0.
+    bads are above them: each is below all bads that score higher than itself, and at least k - g0.
     """
     n = len(scores)
     low, high, mean, n_good = look_at_gains(scores, gains, gradient)
@@ -230,7 +230,7 @@ def worst_rank(
 
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
-    """Send queries of two levels to the triangle, or without a cut-off to the D&C; graded ones to the count table."""
+    """Use the triangle for two levels, or without a cut-off divide and conquer; for graded queries the search."""
     gains = hinge.gains(data)
     sizes = level_sizes(hinge.levels(data), data.indptr)
     n_levels = (sizes > 0).sum(axis=1)
@@ -254,9 +254,9 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
 
 
 def check_states(hinge: StructuredHinge, data: Dataset, sizes: Integers) -> None:
-    """Refuse data with a graded query whose table would be too large; ``sizes`` are those of the levels."""
+    """Raise for a graded query with too many states; ``sizes`` are those of the levels."""
     n_states = count_states(sizes, data.longest if hinge.k is None else hinge.k)
-    n_states[(sizes > 0).sum(axis=1) <= 2] = 0  # those take another oracle
+    n_states[(sizes > 0).sum(axis=1) <= 2] = 0  # those use another oracle
     worst = int(n_states.argmax())
     if n_states[worst] > MAX_STATES:
         raise OptionError(
@@ -267,7 +267,7 @@ def check_states(hinge: StructuredHinge, data: Dataset, sizes: Integers) -> None
 
 
 def prepare_reciprocal_rank(hinge: StructuredHinge, data: Dataset) -> Prepared:
-    """Prepare; no cut-off is one that no list reaches."""
+    """Prepare; without a cut-off, one longer than any list is used."""
     longest = float(data.longest)
     k = longest if hinge.k is None else min(float(hinge.k), longest)
     return Kernels(data.indptr, hinge.relevance(data), np.array([hinge.mean_of_pairs, k]), reciprocal_rank_pairs)

@@ -136,7 +136,7 @@ def fill_gradient(
 
 
 def loss_terms(hinge: StructuredHinge, index: Integers, rank: Integers, n_goods: int) -> Floats:
-    """Return the loss terms of goods at ranks: what their sum falls short of the ideal ranking's."""
+    """Return the loss terms of goods at ranks; their sum is the ideal ranking's value minus the ranking's."""
     structure = hinge.structure
     if structure is None:  # given terms
         given = cast(Terms, hinge.measure)

@@ -1,4 +1,4 @@
-"""NDCG of two levels over the whole list, and average precision, on the pairs map: every bad takes a suffix of goods.
+"""NDCG of two levels over the whole list, and average precision, on the pairs map, by suffixes of goods.
 
 What putting bad b above good g costs never rises with b. So every bad may take its own best suffix of goods, from good
 i on, and these i never fall with b (Yue et al. 2007): the middle bad's choice halves the problem (Mohapatra et al.
@@ -235,7 +235,7 @@ def write_coefficients(
 
 
 def prepare_ndcg(hinge: StructuredHinge, indptr: Integers, gains: Floats) -> Prepared:
-    """Look at the discounts: convex, convex after the first step (two cases), or anything else (full table)."""
+    """Choose by the discounts: convex, convex after the first step (two cases), or anything else (full table)."""
     discounts = hinge.discounts(int(np.diff(indptr).max()))
     steps = np.diff(-discounts)
     rises = np.diff(steps) > 1e-15
@@ -246,7 +246,7 @@ def prepare_ndcg(hinge: StructuredHinge, indptr: Integers, gains: Floats) -> Pre
 
 
 def prepare_average_precision(hinge: StructuredHinge, data: Dataset) -> Prepared:
-    """Prepare the harmonic numbers; AP@k breaks the order of the choices, so it takes the full table."""
+    """Prepare the harmonic numbers; with AP@k the choices are not ordered, so it uses the full table."""
     if hinge.k is not None and hinge.k < data.longest:
         return staircase.prepare(hinge, data)
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1.0, data.longest + 1.0))))

@@ -1,4 +1,4 @@
-"""Positions map in general: documents are assigned to ranks by shortest augmenting paths."""
+"""The general case of the positions map: documents are assigned to ranks by shortest augmenting paths."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def position_assignment(scores: Floats, order: Integers, gains: Floats, constant
 def find_levels(gains: Floats, level_gain: Floats, level: Integers) -> int:
     """Number the levels as they appear; return how many there are, or give up with more than FEW.
 
-    A few levels are found faster by looking through them than by sorting.
+    With few levels, a linear search is faster than sorting.
     """
     n_levels = 0
     for row in range(len(gains)):

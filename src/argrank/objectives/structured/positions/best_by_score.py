@@ -26,7 +26,7 @@ def best_by_score(
     """Fill in the greatest sum of decay times score over the rankings of k documents that have the greatest a · b.
 
     A ranking holds at most ``at_most`` documents of a source. The documents are taken by gain, equal ones by score;
-    ranks of one plateau have one discount, so what is on a plateau is sorted by score alone (equation 21). With equal
+    ranks of one plateau have one discount, so documents on a plateau are sorted only by score (equation 21). With equal
     gains and one plateau this is the ranking by score (equation 22). Documents of equal score on one plateau share
     their weights: a subgradient like any other, and one that does not depend on the order of the rows (there are
     documents with the same features and different labels).

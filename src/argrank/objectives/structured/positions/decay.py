@@ -53,7 +53,7 @@ def _named(hinge: StructuredHinge, decay: str, r: Floats) -> Floats:
     elif decay == "measure":
         values = hinge.discounts(len(r))
     elif decay == "linear":
-        counted = np.flatnonzero(hinge.discounts(len(r)))  # of the user's own a the last rank that it counts is k
+        counted = np.flatnonzero(hinge.discounts(len(r)))  # for a user's a, k is the last rank with a nonzero discount
         k = hinge.k or (int(counted[-1]) + 1 if len(counted) else 0)
         values = np.maximum(k - r, 0.0)
     else:
@@ -64,9 +64,9 @@ def _named(hinge: StructuredHinge, decay: str, r: Floats) -> Floats:
 def reference_coefficients(reference: str, gains: Floats, indptr: Integers, decay: Floats, discounts: Floats) -> Floats:
     """Return the decay at every document's rank in the reference ranking.
 
-    "given" takes the rows as they come, "any" sorts them by gain and keeps equals in their order. "averaged" is the
-    mean over *all* ideal rankings: those that exchange documents of equal gain, or ranks of equal discount, as all are
-    past the cut-off. Its coefficients do not depend on the order of storage, and the hinge is the mean of theirs.
+    "given" uses the rows' order, "any" sorts them by gain, stably. "averaged" is the mean over *all* ideal rankings:
+    those that exchange documents of equal gain, or ranks of equal discount, as all are past the cut-off. Its
+    coefficients do not depend on the order of storage, and the hinge is the mean of theirs.
     """
     sizes = np.diff(indptr)
     query = np.repeat(np.arange(len(sizes)), sizes)

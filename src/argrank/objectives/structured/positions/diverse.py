@@ -57,11 +57,11 @@ def diverse_assignment(
 ) -> None:  # fmt: skip
     """Fill in the greatest sum over k ranks of c s - a b, with at most ``at_most`` documents of a source.
 
-    Ranks get their documents one after the other. A new rank takes a free document, or one for which another rank has
-    to move on: because it is at that rank, or because its source is full and that rank holds one of the source. The
-    best chain of moves is a longest path over the ranks (successive shortest paths in the flow rank -> document ->
-    source), so every stage is optimal. With one document a source this is the assignment of ranks to sources, each
-    with its best document there. O(k² n + k⁴).
+    Ranks get their documents one after the other. A new rank takes a free document, or one that displaces another rank:
+    because it is at that rank, or because its source is full and that rank holds one of the source. The best chain of
+    moves is a longest path over the ranks (successive shortest paths in the flow rank -> document -> source), so every
+    stage is optimal. With one document a source this is the assignment of ranks to sources, each with its best document
+    there. O(k² n + k⁴).
     """
     for query in range(len(values)):
         begin, end = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
@@ -77,7 +77,7 @@ def diverse_assignment(
                 n_ranks += 1
             largest = max(largest, abs(decay[0] * s[j]) + abs(discounts[0] * b[j]))
         n_ranks = min(n_ranks, k)  # fewer sources lower k
-        room = 1e-13 * largest  # rounding must not look like a better path: it could close a circle
+        room = 1e-13 * largest  # rounding must not look like a better path: it could create a cycle
         documents = Documents(s, b, source, np.full(n, -1), np.zeros(n, np.int64))
         ranks = Ranks(decay, discounts, np.full(n_ranks, -1))
         for new in range(n_ranks):
@@ -127,7 +127,7 @@ def lengthen_chains(
 ) -> bool:
     """Add one move to all chains of moves; return whether one of them got better.
 
-    A rank takes the document of another, or one of the same source, and the other rank has to move on.
+    A rank takes the document of another, or one of the same source, and displaces the other rank.
     """
     new = len(chains.gain) - 1
     changed = False
@@ -153,7 +153,7 @@ def lengthen_chains(
 
 @helper
 def move_along(finish: int, document: int, chains: Chains, documents: Documents, document_of: Integers) -> None:
-    """Carry out a chain of moves; every rank lets go of its document before any takes a new one."""
+    """Carry out a chain of moves; all ranks release their documents before any takes a new one."""
     r = finish
     while r >= 0:
         old = document_of[r]
@@ -203,8 +203,8 @@ def diverse_reference(
 ) -> tuple[Floats, Floats]:
     """Return the coefficients of the reference among diverse rankings, and the greatest a · b of every query.
 
-    Documents are taken by gain while their source has room. "any" keeps equals in their order and "given" takes the
-    rows as they come; "averaged" is the mean over all rankings of the greatest a · b.
+    Documents are taken by gain while their source is not full. "any" sorts stably and "given" uses the rows' order;
+    "averaged" is the mean over all rankings of the greatest a · b.
     """
     if (decay[:k] < 0).any():
         raise OptionError("diverse: expected a decay that is >= 0 at the first k ranks")
@@ -225,8 +225,8 @@ def diverse_reference(
 def _averaged(b: Floats, source: Integers, decay: Floats, discounts: Floats, at_most: int) -> Floats:
     """Return the mean, over all diverse rankings of the greatest a · b, of the decay at every document's rank.
 
-    Documents of a level are taken while their sources have room. Among rankings that exchange them, or ranks of equal
-    discount, all orders are as frequent; which documents the last level takes depends on how many of each source.
+    Documents of a level are taken while their sources are not full. Among rankings that exchange them, or ranks of
+    equal discount, all orders are as frequent; which documents the last level takes depends on how many of each source.
     """
     room, rank, coefficients = np.full(source.max() + 1, at_most), 0, np.zeros(len(b))
     n_ranks = min(len(decay), int(np.minimum(np.bincount(source), at_most).sum()))
@@ -250,9 +250,9 @@ def _averaged(b: Floats, source: Integers, decay: Floats, discounts: Floats, at_
 def _chances(counts: Integers, most: Integers, total: int) -> Floats:
     """Return, for every source, the chance of its documents to be among ``total`` that are drawn.
 
-    All choices are as likely that have at most ``most`` of a source. Their number is a coefficient of the product over
-    sources of sum_j C(count, j) x^j; without the factor of a source it tells how many take j of that one. Sources of
-    as many documents have the same factor.
+    All choices with at most ``most`` of a source are equally likely. Their number is a coefficient of the product over
+    sources of sum_j C(count, j) x^j; without the factor of a source it gives how many take j of that one. Sources of as
+    many documents have the same factor.
     """
     if total == most.sum():
         return np.asarray(most / np.maximum(counts, 1))

@@ -1,7 +1,7 @@
 """The positions map (phi_dorm): w · phi is the sum over the ranks r of c_r times the score there, as in DORM and ORM.
 
 The most violated ranking maximises c · s[ranking] - a · b[ranking], with a the discounts of the ranks and b the gains:
-an assignment problem, which these routes solve exactly in microseconds where the papers need O(n³):
+an assignment problem. The papers need O(n³); these methods solve it exactly in microseconds:
 
 - c = a times a constant: sort by the score less the gain;
 - a table over counts per level, where it is small: the usual case, also with a decay over all ranks;
@@ -28,7 +28,7 @@ from argrank.objectives.structured.positions.best_by_score import BestByScore
 from argrank.objectives.structured.positions.decay import decay_vector, reference_coefficients
 from argrank.objectives.structured.positions.diverse import DiverseAssignment, diverse_reference
 
-MANY_STATES = 200  # from here on an assignment cut at some rank is faster than the search
+MANY_STATES = 200  # number of states above which an assignment cut at some rank is faster than the search
 
 
 def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
@@ -47,7 +47,7 @@ def prepare_reference(hinge: StructuredHinge, data: Dataset) -> Prepared:
 
 
 class _Parts:
-    """Everything that labels alone decide."""
+    """Everything that depends only on the labels."""
 
     def __init__(self, hinge: StructuredHinge, data: Dataset) -> None:
         longest = data.longest
@@ -73,7 +73,7 @@ class _Parts:
         self.reference, self.ideal = diverse_reference(
             data, self.gains, self.sources, self.decay, self.discounts, self.k, self.at_most, hinge.reference
         )
-        if hinge.is_normalised:  # by what the best diverse ranking gains, so that it loses nothing
+        if hinge.is_normalised:  # normalised by the best diverse ranking, so that it has loss 0
             share = np.divide(1.0, self.ideal, out=np.zeros_like(self.ideal), where=self.ideal > 0)
             self.gains = self.gains * np.repeat(share, data.sizes)
             self.ideal = np.where(self.ideal > 0, 1.0, 0.0)
@@ -165,10 +165,10 @@ class LessReference(Prepared):
         self._least = least  # a hinge is at least 0; what is subtracted from it is not, if the reference is not ideal
 
     def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
-        """Subtract; queries of one level have nothing to lose."""
+        """Subtract; queries of one level have loss 0."""
         indptr = self.indptr[first : last + 1]
         starts, sizes = indptr[:-1] - indptr[0], np.diff(indptr)
-        centred = scores - np.repeat(np.add.reduceat(scores, starts) / sizes, sizes)  # both sums are more exact for it
+        centred = scores - np.repeat(np.add.reduceat(scores, starts) / sizes, sizes)  # for accuracy of both sums
         losses = self._best.evaluate(first, last, centred, order, gradient)
         reference = self._reference[indptr[0] : indptr[-1]]
         losses = losses + self._ideal[first:last] - np.add.reduceat(reference * centred, starts)

@@ -1,4 +1,4 @@
-"""Boosting of thresholds on single features: places of documents among them, sums above each, steps taken."""
+"""Boosting of thresholds on single features: positions of documents among them, sums above each, steps taken."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from argrank.models.stumps import StumpsModel
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.trace import Interruption, Outcome, Watcher
 
-MOST_THRESHOLDS = 255  # a document's place among them fits a byte
-SEPARATED = 1e-9  # objective at which all pairs are in the right order by far
+MOST_THRESHOLDS = 255  # a document's position among them fits a byte
+SEPARATED = 1e-9  # objective below which all pairs are in the right order by a large margin
 
 
 @kernel()
@@ -35,9 +35,9 @@ def _add_up(places: Matrix[np.uint8], values: Floats, sums: FilledMatrix[np.floa
 
 
 class Thresholds:
-    """All values of a feature as thresholds, or 255 evenly chosen where it has more.
+    """All values of a feature as thresholds, or 255 evenly chosen ones if it has more.
 
-    ``places`` says for every feature and document how many thresholds the document exceeds.
+    ``places`` is the number of thresholds that each document exceeds, for every feature.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -50,7 +50,7 @@ class Thresholds:
             values = np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
             different = np.unique(values)[:-1]  # nothing exceeds the greatest
             if len(different) > MOST_THRESHOLDS:
-                chosen = np.linspace(0, len(different) - 1, MOST_THRESHOLDS)  # however often the values occur
+                chosen = np.linspace(0, len(different) - 1, MOST_THRESHOLDS)  # regardless of frequencies
                 different = different[np.round(chosen).astype(np.int64)]
             self.places[feature] = np.searchsorted(different, values)
             self.values[feature, : len(different)] = different
@@ -109,11 +109,11 @@ class Choice(NamedTuple):
     feature: int
     cut: int  # number of the threshold
     step: float
-    fact: tuple[str, float]  # what the trace tells of it
+    fact: tuple[str, float]  # recorded in the trace
 
 
 class Search(Protocol):
-    """What a boosting of thresholds on pairs has of its own."""
+    """The part that differs between boosting methods on pairs."""
 
     thresholds: Thresholds
 
@@ -121,7 +121,7 @@ class Search(Protocol):
         """Return the objective and its potentials, minus its slopes by the scores."""
 
     def choose(self, scores: Floats, objective: float, potentials: Floats) -> Choice | None:
-        """Return the best threshold, None where none orders more pairs rightly than wrongly."""
+        """Return the best threshold, None if none orders more pairs correctly than incorrectly."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -131,7 +131,7 @@ class ThresholdRanker(BaseRanker):
     Parameters
     ----------
     n_rounds
-        Weak rankers taken. It is the only regulariser; choose it by validation.
+        Number of weak rankers. It is the only regulariser; choose it by validation.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     """
@@ -147,7 +147,7 @@ class ThresholdRanker(BaseRanker):
 
     @abstractmethod
     def _search(self, data: Dataset) -> Search:
-        """Return what looks at pairs and chooses thresholds."""
+        """Return the search for thresholds."""
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         search, steps = self._search(data), Steps(data, watcher)

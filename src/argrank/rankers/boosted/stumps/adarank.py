@@ -1,4 +1,4 @@
-"""AdaRank: boosting of single features as rankers, with queries reweighted by how badly they are served."""
+"""AdaRank: boosting of single features as rankers, with more weight on queries that are ranked badly."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class AdaRank(Measured, BaseRanker):
     """Linear ranker by boosting (Xu and Li 2007): weak rankers are the single features, ascending or descending.
 
     Every round takes the feature with the best weighted mean of the measure, gives it the weight
-    1/2 log(sum of P (1 + E) / sum of P (1 - E)), and weighs queries by exp(-E) of the ranker so far. Taking the feature
-    of the round before again would change no ranking and so go on for ever; it has to pause for a round.
+    1/2 log(sum of P (1 + E) / sum of P (1 - E)), and weighs queries by exp(-E) of the ranker so far. Choosing the
+    feature of the previous round again would change no ranking and never end, so a feature is excluded for one round.
 
-    ``objective_`` is the mean over queries of exp(-E), which the paper's bound is about.
+    ``objective_`` is the mean over queries of exp(-E), as in the paper's bound.
 
     Parameters
     ----------
     measure : str
         E: "map", "ndcg@10" or any other that lies between 0 and 1. Queries for which it is undefined do not count.
     n_rounds
-        Features taken, with repetition. It is the only regulariser; choose it by validation.
+        Number of chosen features, with repetition. It is the only regulariser; choose it by validation.
     normalise
-        A normaliser's name, applied before training and kept with the model; none by default. Features are added as
-        they are, so they should have comparable ranges.
+        A normaliser's name, applied before training and stored with the model; none by default. Features are added
+        unscaled, so they should have comparable ranges.
     scoring : str or Measure, optional
         What ``score`` and the validation column of ``trace_`` report; None for ``measure``.
     n_jobs

@@ -19,7 +19,7 @@ from argrank.objectives.objective import Objective, query_shares
 from argrank.objectives.pairwise import Fidelity
 from argrank.rankers.boosted.stumps._thresholds import MOST_THRESHOLDS, Choice, Search, ThresholdRanker, Thresholds
 
-BLOCKS = 16  # of queries, for threads; sums are added in their order, so that any number of threads gives the same bits
+BLOCKS = 16  # blocks of queries for threads; sums are added in order, so results do not depend on the number of threads
 LEAST_SHARE = 1e-9  # of the pairs' weight: a threshold that orders no pair wrongly would get an infinite step
 
 
@@ -57,9 +57,9 @@ class FRank(ThresholdRanker):
     A weak ranker is 1 where a feature exceeds a threshold and 0 elsewhere. Let R be the weight of the pairs it orders
     rightly and W of those it orders wrongly, a pair weighing minus the slope of its loss. That weight falls no faster
     than exp(-t) when a pair moves apart by t and rises no faster than exp(t) when it moves together, so a step t lowers
-    the objective by at least R (1 - exp(-t)) - W (exp(t) - 1). The paper's step, 1/2 log(R / W), is where this promise
-    is greatest, (sqrt(R) - sqrt(W))², and the threshold with the greatest is taken. A round costs the number of pairs
-    times that of features; no pair is kept.
+    the objective by at least R (1 - exp(-t)) - W (exp(t) - 1). The paper's step, 1/2 log(R / W), maximises this bound,
+    to (sqrt(R) - sqrt(W))², and the threshold with the greatest bound is taken. A round costs the number of pairs times
+    that of features; pairs are not stored.
 
     ``objective_`` is the mean over queries of the mean over their pairs of the loss.
     """
@@ -74,7 +74,7 @@ class FRank(ThresholdRanker):
 
 
 class _Search:
-    """Finds the threshold whose step promises the greatest decrease.
+    """Finds the threshold with the greatest guaranteed decrease.
 
     Sums over documents give the difference of R and W above every threshold. Their sum is what pairs weigh of which one
     document is above: the weights of all documents above, less twice the pairs that are above as a whole.
@@ -94,7 +94,7 @@ class _Search:
         return value, -slopes
 
     def choose(self, scores: Floats, objective: float, potentials: Floats) -> Choice | None:
-        """Return the threshold whose step promises the greatest decrease."""
+        """Return the threshold with the greatest guaranteed decrease."""
         weights = np.zeros(len(scores))
 
         def weigh(block: tuple[int, int]) -> Floats:

@@ -24,7 +24,7 @@ class RankBoost(ThresholdRanker):
     A weak ranker is 1 where a feature exceeds a threshold and 0 elsewhere; pairs (better i, worse j) weigh
     exp(f_j - f_i). The weight of pairs that a weak ranker orders rightly less that of those it orders wrongly is a sum
     over documents of a potential, which takes two running sums over the levels; then one pass over a feature gives
-    its best threshold: O(n) per round and feature. Thresholds are all values of a feature, or 255 evenly chosen where
+    its best threshold: O(n) per round and feature. Thresholds are all values of a feature, or 255 evenly chosen ones if
     it has more.
 
     ``objective_`` is the mean over pairs of exp(f_j - f_i).
@@ -44,7 +44,7 @@ class RankBoost(ThresholdRanker):
 
 
 class _Pairs:
-    """The pairs of different label of every query, weighted by their query alone."""
+    """The pairs of different label of every query, weighted only by their query."""
 
     def __init__(self, data: Dataset) -> None:
         self.thresholds = Thresholds(data)

@@ -1,1 +1,1 @@
-"""Symmetric trees of our own: every node of a level asks the same question. They need no LightGBM."""
+"""Our own symmetric trees: all nodes of a level have the same split. They need no LightGBM."""

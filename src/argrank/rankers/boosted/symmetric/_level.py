@@ -3,7 +3,7 @@
 A row's gradient and curvature are whole numbers in one int64, ``gradient << shift | curvature``: one addition sums
 both, sums are exact in any order, and a leaf's sibling is its parent minus the leaf. Bin 0 holds missing values; bins
 from 1 up hold values in ascending order. A question is a bin, and the answer whether a row's bin is beyond it; rows
-without a value have an answer of their own.
+without a value have a separate answer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def sum_bins(
             for number in range(part.shape[1]):
                 totals[column, 0, number] = part[column, number]
         return
-    for parent in range(n_leaves // 2 - 1, -1, -1):  # from the last one: a parent's place becomes a child's
+    for parent in range(n_leaves // 2 - 1, -1, -1):  # from the last one: a parent's slot is reused for a child
         begin, middle, end = borders[2 * parent], borders[2 * parent + 1], borders[2 * parent + 2]
         right = end - middle < middle - begin
         smaller, larger = 2 * parent + right, 2 * parent + 1 - right
@@ -80,9 +80,9 @@ def best_questions(
 ) -> None:
     """Fill for every column the greatest score of a question, its bin, and the answer of missing values.
 
-    The score is the sum over all leaves and both answers of what their best values gain: ``G² / (H + l2)``, or what is
-    left of it where ``bounds`` limit the values. ``units`` are those of gradient and curvature. Equal scores: the first
-    bin, and missing values answer no.
+    The score is the sum over all leaves and both answers of the gain of their best values: ``G² / (H + l2)``, or less
+    if ``bounds`` limit the values. ``units`` are those of gradient and curvature. Equal scores: the first bin, and
+    missing values answer no.
     """
     bounded = False
     for leaf in range(n_leaves):
@@ -112,14 +112,14 @@ def best_questions(
                     )  # fmt: skip
         found[column, 0], found[column, 1], found[column, 2] = -1.0, 0.0, 0.0
         for side in range(n_sides):
-            for number in range(1, last + side):  # beyond the last bin there are missing values alone
+            for number in range(1, last + side):  # beyond the last bin there are only missing values
                 if scores[side, number] > found[column, 0]:
                     found[column, 0], found[column, 1], found[column, 2] = scores[side, number], number, side
 
 
 @helper
 def add_free(totals: Any, last: int, total: Any, below: Any, shift: int, units: Any, l2: float, scores: Any) -> None:
-    """Add to the score of every bin what a leaf gains by it; ``below`` is the sum of rows that answer no anyway."""
+    """Add a leaf's gain to the score of every bin; ``below`` is the sum of rows that answer no anyway."""
     mask = (np.int64(1) << shift) - np.int64(1)
     unit, square = units[1], units[0] * units[0]
     all_g, all_h = float(total >> shift), float(total & mask)
@@ -136,7 +136,7 @@ def add_bounded(
     totals: Any, last: int, total: Any, below: Any, sign: float, bounds: Any, shift: int, units: Any, l2: float,
     scores: Any,
 ) -> None:  # fmt: skip
-    """Add the same where values keep to bounds; a leaf whose answers would go against the sign gets one value."""
+    """Add the same with bounded values; a leaf whose answers would violate the sign gets one value."""
     mask = (np.int64(1) << shift) - np.int64(1)
     all_g, all_h = float(total >> shift) * units[0], float(total & mask) * units[1] + l2
     whole = min(max(-all_g / all_h, bounds[0]), bounds[1])

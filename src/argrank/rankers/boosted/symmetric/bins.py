@@ -1,4 +1,4 @@
-"""Features in bins of one byte: what symmetric trees are grown on."""
+"""Features in bins of one byte, for growing symmetric trees."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.rankers.boosted.symmetric._level import fill_bins
 
-WIDTH = 32  # columns of a block: their sums fit the fastest cache, and threads take a block each
-SAMPLED = 200_000  # rows by which cuts are chosen
+WIDTH = 32  # columns of a block: their sums fit the fastest cache, and each thread processes a block
+SAMPLED = 200_000  # rows used to choose cuts
 BLOCK_VALUES = 1 << 19  # of features that are read at a time
 
 Bytes = NDArray[np.uint8]
@@ -82,7 +82,7 @@ def column_blocks(X: Any, columns: Integers, numbers: Mapping[int, Floats]) -> I
 
 
 def find_bins(X: Any, most: int, numbers: Mapping[int, Floats], weight: Floats, n_jobs: int | None) -> Bins:
-    """Choose cuts such that bins hold about the same weight of rows; a frequent value has a bin of its own."""
+    """Choose cuts such that bins hold about the same weight of rows; a frequent value has its own bin."""
     rows = np.flatnonzero(weight > 0)
     if len(rows) > SAMPLED:
         rows = rows[np.linspace(0, len(rows) - 1, SAMPLED).astype(np.int64)]
@@ -108,7 +108,7 @@ def find_bins(X: Any, most: int, numbers: Mapping[int, Floats], weight: Floats, 
 
 
 def _cuts_of(values: NDArray[Any], weight: Floats | None, most: int) -> tuple[Floats, bool]:
-    """Return the cuts of one column, and whether values are missing; nothing where there are no others."""
+    """Return the cuts of one column, and whether values are missing; None if all are missing."""
     known = ~np.isnan(values)
     if weight is None:
         distinct, counts = np.unique(values[known], return_counts=True)
@@ -123,7 +123,7 @@ def _cuts_of(values: NDArray[Any], weight: Floats | None, most: int) -> tuple[Fl
 def cuts_between(distinct: Floats, counts: NDArray[Any], most: int) -> Floats:
     """Return cuts between ascending values, for at most a number of bins.
 
-    Values that would fill a bin count as much as a bin, so that the others share what is left.
+    Values that fill a bin alone get one, and the others share the remaining bins.
     """
     last = np.arange(len(distinct) - 1)
     if len(distinct) > most:

@@ -1,4 +1,4 @@
-"""Categories as numbers: by how much their documents want to rise, learned from queries that are held out."""
+"""Categories encoded as numbers: the mean gradient step of their documents, estimated on held-out queries."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from argrank.models.symmetric import MOST_CODES
 from argrank.rankers.boosted.symmetric.bins import dense
 
 FOLDS = 5
-PRIOR = 10.0  # documents of mean curvature with gradient 0 that every category has beside its own
+PRIOR = 10.0  # prior: documents of mean curvature with gradient 0 added to every category
 
 
 class Encoded(NamedTuple):
     """The numbers of categories: of each code as they are served, and of each training row.
 
     A category's number is Newton's step for its documents, ``-G / (H + prior)``, at the start of the training. A
-    training row has the number that other queries give to its category, without which rare categories would tell the
-    row's own label; where no other query has the category, the number is missing.
+    training row gets the number computed from other queries, because otherwise rare categories would leak the row's own
+    label; if no other query has the category, the number is missing.
     """
 
     codes: dict[int, Floats]
@@ -41,7 +41,7 @@ class Encoded(NamedTuple):
                 raise InputError(
                     f"categorical_features: expected codes below {MOST_CODES:,} in column {column}, got {size - 1:,}"
                 )
-            place = np.where(own < 0, size, own)  # missing ones beyond the others
+            place = np.where(own < 0, size, own)  # missing ones after the others
             sums = np.zeros((3, FOLDS, size + 1))
             for total, weight in zip(sums, (gradient, curvature, None), strict=True):
                 flat = np.bincount(fold * (size + 1) + place, weight, FOLDS * (size + 1))

@@ -1,4 +1,4 @@
-"""The growing of one symmetric tree: level by level, the question that gains most in all leaves together."""
+"""Grow one symmetric tree level by level, with the question that gains most over all leaves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from argrank.rankers.boosted.symmetric.bins import WIDTH, Bins, Bytes
 BITS = 62  # of an int64 that holds the sums of gradients and curvatures
 CURVATURE_BITS = 30  # of them, where curvatures differ
 TINY = 1e-12  # least l2, in units of the mean curvature: a leaf without rows divides by it
-SMALL_CELLS = 1 << 21  # values that one thread works through as fast as several
+SMALL_CELLS = 1 << 21  # number of values for which one thread is as fast as several
 LEAST_GAIN = 1e-10  # share of the score that a level must gain; less is rounding
 
 
 class Question(NamedTuple):
-    """What a level asks: whether the bin of a column is beyond one; what rows without a value answer; the gain."""
+    """The split of a level: column and bin, the answer of rows without a value, and the gain."""
 
     column: int  # of those that have bins
     beyond: int
@@ -29,7 +29,7 @@ class Question(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Gradients and curvatures as whole numbers, both in one, and their units."""
+    """Gradients and curvatures as integers, packed into one, and their units."""
 
     values: Integers
     shift: int
@@ -37,7 +37,7 @@ class Packed(NamedTuple):
 
     @classmethod
     def of(cls, gradient: Floats, curvature: Floats) -> Packed:
-        """Round to units, powers of two, with which no sum of rows leaves its bits; equal curvatures count rows."""
+        """Round to units (powers of two) for which no sum overflows; equal curvatures count rows."""
         greatest = float(curvature.max())
         if float(curvature.min()) == greatest:
             unit, whole = greatest, np.ones(len(curvature), np.int64)
@@ -82,7 +82,7 @@ class Part(NamedTuple):
 
 
 class Grower:
-    """Grows symmetric trees on binned rows. The same bits for any number of threads: sums are of whole numbers."""
+    """Grows symmetric trees on binned rows. Bit-identical for any number of threads, because sums are of integers."""
 
     def __init__(self, bins: Bins, blocks: list[Bytes], depth: int, signs: Floats, n_jobs: int | None) -> None:
         self._bins, self._blocks, self._depth = bins, blocks, depth
@@ -92,7 +92,7 @@ class Grower:
     def grow(
         self, gradient: Floats, curvature: Floats, l2: float, rows: NDArray[np.int32], columns: Integers
     ) -> Grown | None:
-        """Grow a tree on some rows, asking some of the columns; None where no question gains anything."""
+        """Grow a tree on some rows, asking some of the columns; None if no question gains anything."""
         own = gradient[rows], curvature[rows]
         if not len(rows) or not own[1].max() > 0 or not np.isfinite(own[0]).all():
             return None
@@ -133,7 +133,7 @@ class Grower:
     def _best(
         self, parts: list[Part], rows: NDArray[np.int32], packed: Packed, borders: Integers, bounds: Floats, l2: float
     ) -> Question:
-        """Return the question of the greatest score, which stands in its gain; of equal ones the first column."""
+        """Return the question of the greatest score, which is stored as its gain; of equal ones the first column."""
 
         def look(part: Part) -> None:
             sum_bins(part.block, part.chosen, rows, packed.values, borders, part.sums, part.totals)
@@ -168,7 +168,7 @@ def narrowed(bounds: Floats, sign: float, gradient: Floats, curvature: Floats, l
 
 
 def leaves(blocks: list[Bytes], questions: list[Question]) -> NDArray[np.int32]:
-    """Return the leaf of every row: its answers spell the number."""
+    """Return the leaf of every row: its answers are the bits of the number."""
     leaf = np.zeros(len(blocks[0]), np.int32)
     for column, beyond, missing, _ in questions:
         add_answers(blocks[column // WIDTH], column % WIDTH, beyond, missing, leaf)

@@ -52,8 +52,8 @@ class Forest(NamedTuple):
 class SymmetricBoosters(Boosters):
     """Symmetric trees of several seeds, grown side by side on the gradients of a loss.
 
-    ``starts`` are the scores to begin with, for the training data and for every part; None for 0. What a round draws
-    is a function of seed and round.
+    ``starts`` are the scores to begin with, for the training data and for every part; None for 0. Random draws depend
+    only on seed and round.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class SymmetricBoosters(Boosters):
         return [len(forest.trees) for forest in self._forests]
 
     def state(self) -> dict[str, Any]:
-        """Return all that another process needs to grow the next round as this one would."""
+        """Return the state from which another process can grow the same next round."""
         return {"number": self._number, "forests": [_state(forest) for forest in self._forests]}
 
     def grow(self) -> bool:
-        """Grow a tree for every seed; tell whether one asks anything. Where draws decide, a few more are tried."""
+        """Grow a tree for every seed; tell whether one has a split. With random draws, a few more are tried."""
         settings = self._settings
         draws = min(settings.bagging_fraction, settings.feature_fraction) < 1
         for _ in range(FRUITLESS if draws else 1) if len(self._bins.columns) else ():
@@ -106,7 +106,7 @@ class SymmetricBoosters(Boosters):
         return False
 
     def _grow(self, number: int) -> bool:
-        """Grow a tree for one seed; tell whether it asks anything."""
+        """Grow a tree for one seed; tell whether it has a split."""
         forest, settings = self._forests[number], self._settings
         rng = np.random.default_rng([settings.seeds[number], self._number])
         rows = self._drawn_rows(rng)
@@ -152,7 +152,7 @@ class SymmetricBoosters(Boosters):
         return mean[:, None]
 
     def outputs(self, sizes: Sequence[int], data: Dataset) -> Floats:
-        """Return what the first trees of every seed add to the scores of the training rows."""
+        """Return the sum of the first trees of every seed for the training rows."""
         total = np.zeros(data.n_documents)
         for forest, size in zip(self._forests, sizes, strict=True):
             for tree in forest.trees[:size]:

@@ -1,4 +1,4 @@
-"""SymmetricMART: boosted symmetric trees of our own, on any objective."""
+"""SymmetricMART: our own boosted symmetric trees, for any objective."""
 
 from __future__ import annotations
 
@@ -29,32 +29,31 @@ from argrank.rankers.training_data import check_training
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SymmetricMART(GradientBoostedRanker):
-    """Boosted symmetric trees: all nodes of a level ask the same question.
+    """Boosted symmetric (oblivious) trees: all nodes of a level have the same split.
 
-    A tree is ``depth`` questions and a table of values, and the answers spell the place in the table: the fastest model
-    of trees to serve. Asking the same everywhere also regularises, which gains most on large data. The trees are grown
-    by argrank itself and need no further package. A missing value gives the answer that gained more in training.
-    Categories are asked by a number: how far their documents are above what the start predicts, estimated on held-out
-    queries.
+    A tree is ``depth`` questions and a table of values, indexed by the answers: the fastest tree model to serve. Using
+    the same split everywhere also regularises, which helps most on large data. The trees are grown by argrank itself
+    and need no other package. A missing value gets the answer that gained more in training. Categories are encoded by a
+    number: how far their documents are above the start's prediction, estimated on held-out queries.
 
     Parameters
     ----------
     objective : str, ranker, Objective or function
         What is minimised: the name of a ranker of trees ("query-mart": squared error of differences within queries,
         "mart", "xendcg-mart", "lambda-mart"), a ranker with parameters of its own, such as
-        ``ar.make_ranker("lambda-mart", measure="map")``, or whatever `custom` takes: another ranker that has an
+        ``ar.make_ranker("lambda-mart", measure="map")``, or anything that `custom` accepts: another ranker that has an
         objective, or a function ``f(scores, labels) -> (value, gradient)``.
     depth
         Questions of a tree, which has 2^depth leaves. Fewer are faster and overfit less.
     n_bins
-        Most bins that the values of a feature are put into; questions are asked at their borders.
+        Most bins for the values of a feature; splits are at their borders.
     l2
-        Penalty on the values of the leaves, as a number of documents: a leaf of as many documents gets half the value
-        that it would have without. So one default serves every objective, whatever its scale. Raise it where training
+        Penalty on the values of the leaves, as a number of documents: a leaf of this many documents gets half the value
+        that it would have without the penalty. So one default suits every objective, at any scale. Raise it if training
         is far better than validation.
     bagging_fraction
-        Share of the queries, drawn anew for every tree, that it is grown on. Less than all is faster, and was less
-        accurate on most data.
+        Share of the queries, drawn for each tree, that it is grown on. Less than all is faster, and was less accurate
+        on most data.
 
     Examples
     --------

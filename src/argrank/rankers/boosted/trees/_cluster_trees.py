@@ -1,9 +1,9 @@
 """Trees on a cluster: LightGBM's own distributed training, on the gradients of our losses.
 
 LightGBM cuts features into bins and draws rows on every worker by itself, so trees depend on the partitions, unlike
-linear models. It cannot go on without a worker either: ``lightgbm.dask`` binds one task to every worker, Dask keeps
-the task of a dead worker until that worker comes back, which it does not, and LightGBM waits in a socket. So the
-workers are looked at meanwhile, and where one of them is gone, its tasks are cancelled some seconds later.
+linear models. It cannot go on without a worker either: ``lightgbm.dask`` binds one task to every worker, Dask keeps the
+task of a dead worker until that worker comes back, which it does not, and LightGBM waits in a socket. So the workers
+are monitored, and if one is lost, its tasks are cancelled some seconds later.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ NAMES = {
 
 
 def train(ranker: LightGBMRanker, data: DistributedDataset, seeds: list[int], watcher: Watcher) -> Outcome:
-    """Grow the trees of every seed; the model is their mean, on top of a linear start where the ranker has one."""
+    """Grow the trees of every seed; the model is their mean, on top of a linear start if the ranker has one."""
     _refuse(ranker, data)
     load_lightgbm()
     from lightgbm.dask import DaskLGBMRanker
@@ -114,7 +114,7 @@ class Gradients:
 def _refuse(ranker: LightGBMRanker, data: DistributedDataset) -> None:
     for name in HERE_ONLY:
         if getattr(ranker, name) is not None:
-            raise OptionError(f"{name}: expected None on a cluster, where LightGBM trains by itself, got a value")
+            raise OptionError(f"{name}: expected None on a cluster, where LightGBM does the training, got a value")
     if data.query_weight is not None or data.has_row_weights:
         raise InputError("trees on a cluster: expected queries and rows without weights, got some")
     if data.categories:
@@ -134,7 +134,7 @@ def _linear_start(data: DistributedDataset) -> LinearModel | None:
 
 
 def _total(ranker: LightGBMRanker, model: Model, data: DistributedDataset) -> float:
-    """Return the loss on all rows: a sum over blocks, or 1 - measure where only gradients are defined."""
+    """Return the loss on all rows: a sum over blocks, or 1 - measure if only gradients are defined."""
     if isinstance(ranker, Measured):
         return 1.0 - mean_of(model, data, ranker.measure)
     return float(sum(data.map_blocks(functools.partial(_value, ranker, model))))
@@ -168,9 +168,9 @@ def _begin(start: Model | None, offset: float, data: Dataset) -> Floats:
     return _scores(start, data) + offset
 
 
-LOOK = 0.5  # seconds between two looks at the workers
-GRACE = 5.0  # seconds for LightGBM to fail by itself, with a message of its own
-LAST = 10.0  # seconds for what was cancelled to end
+LOOK = 0.5  # seconds between two checks of the workers
+GRACE = 5.0  # seconds for LightGBM to fail by itself, with its own message
+LAST = 10.0  # seconds for cancelled tasks to end
 
 
 def guarded(data: DistributedDataset, fit: Callable[[], Any]) -> None:
@@ -194,7 +194,9 @@ def guarded(data: DistributedDataset, fit: Callable[[], Any]) -> None:
             break
     if thread.is_alive() or (lost and failed):
         names = ", ".join(sorted(lost))
-        raise ClusterError(f"lost the worker {names}, without which LightGBM cannot go on; fit again on those left")
+        raise ClusterError(
+            f"lost the worker {names}, without which LightGBM cannot continue; fit again on the remaining ones"
+        )
     for error in failed:
         _raise(error)
 

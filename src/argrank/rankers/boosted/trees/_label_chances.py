@@ -1,4 +1,4 @@
-"""The log loss of McRank's sums: its slopes, and the lines from one score to the sums that make it least."""
+"""The log loss of McRank's sums: its slopes, and the lines from one score to the sums that minimise it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argrank.rankers.boosted.trees.boosted_ranker import row_weights
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 
 LEAST_CHANCE = 1e-300  # keeps the logarithm finite
-RIDGE = 1e-3  # on lines: where the score tells labels apart they would rise for ever
+RIDGE = 1e-3  # ridge on lines: they would diverge if the score separates the labels
 PRECISION = 1e-10  # share of the loss that a step must gain
 MOST_STEPS = 50
 
@@ -29,7 +29,7 @@ class LabelChances(Loss):
         self.n_outputs = outputs_of(len(labels), link)
 
     def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
-        """Return the slopes, weighted; nothing where there is a single label."""
+        """Return the slopes, weighted; 0 if there is a single label."""
         if len(self._gains) == 1:
             return np.zeros_like(scores), np.zeros_like(scores)
         gradient, curvature = slopes(scores, self._which, self._link)

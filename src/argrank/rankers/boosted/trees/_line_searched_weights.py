@@ -15,8 +15,8 @@ from argrank.measures.names import measure as parse_measure
 class Weighing:
     """The measure of the running scores, and the search for weights.
 
-    Documents that fall into the same leaves have the same score, so the measure is the mean over the orders of equal
-    scores: training must not profit from the order of the rows.
+    Documents that fall into the same leaves have the same score, so the measure is averaged over the orders of equal
+    scores: training must not depend on the order of the rows.
     """
 
     def __init__(
@@ -31,14 +31,14 @@ class Weighing:
     def weigh(self, output: Floats) -> float:
         """Return the weight in the range with the greatest measure of scores plus weight times output, and move there.
 
-        The range itself is searched: it is the constrained optimum, where the paper clips the free one to the border.
+        The range itself is searched: this is the constrained optimum, while the paper clips the unconstrained one.
         """
         return self._step(output, *self._range)
 
     def weigh_leaves(self, leaf: Integers, values: Floats) -> tuple[float, Floats]:
         """Return a tree's weight and new values of its leaves, and move there: every leaf has its own weight.
 
-        ``leaf`` is every row's. First the whole tree is weighed; then each leaf is a direction of its own, in the order
+        ``leaf`` is every row's. First the whole tree is weighed; then each leaf is a separate direction, in the order
         of their values. Leaves of one value move together.
         """
         low, high = self._range
@@ -61,7 +61,7 @@ class Weighing:
         return weights
 
     def move_to(self, scores: Floats) -> None:
-        """Go to other scores."""
+        """Set other scores."""
         self.scores, self.value = scores, self._measure(scores)
 
     def _step(self, direction: Floats, low: float, high: float, settle: bool = True) -> float:

@@ -1,4 +1,4 @@
-"""The rounds of boosted trees: grown, recorded, shown to callbacks, stopped early, kept at their best."""
+"""The rounds of boosted trees: growing, recording, callbacks, early stopping, keeping the best round."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Kept(NamedTuple):
 
 
 class Growing:
-    """A training of at most ``n_rounds`` rounds on one data set, here or begun before a checkpoint.
+    """A training of at most ``n_rounds`` rounds on one data set, new or resumed from a checkpoint.
 
     With ``patience`` it ends when the measure on the first validation set has not improved for as many rounds, and the
     best round is kept; else the last.
@@ -71,7 +71,7 @@ class Growing:
         return Outcome(model, value, np.nan, self._kept.n_rounds, stop.stop, stop.note)
 
     def _grow(self, number: int) -> bool:
-        """Grow a round and record it; tell whether to go on."""
+        """Grow a round and record it; tell whether to continue."""
         self._call(self._before, number, None)
         if not self._boosters.grow():
             return False
@@ -87,7 +87,7 @@ class Growing:
         return stopped is None and (self._patience is None or in_vain < self._patience)
 
     def _judge(self, number: int, row: Mapping[str, float], scores: Floats | None) -> None:
-        """Keep a round that is the best so far; without patience each one is."""
+        """Keep a round that is the best so far; without patience, keep every round."""
         if self._patience is None:
             self._kept = Kept(number + 1, self._boosters.sizes, np.inf, scores)
             return
@@ -108,7 +108,7 @@ class Growing:
         return {"number": number, "boosters": self._boosters.state(), "kept": self._kept._asdict()}
 
     def _call(self, callbacks: list[Any], number: int, row: Mapping[str, float] | None) -> int | None:
-        """Call callbacks as LightGBM does; return the best round where one of them ends the training."""
+        """Call callbacks as LightGBM does; return the best round if one of them ends the training."""
         if not callbacks:
             return None
         import lightgbm
@@ -124,7 +124,7 @@ class Growing:
                 except EarlyStopException as stop:
                     return int(stop.best_iteration)
                 if row is not None:
-                    break  # what only looks is called once
+                    break  # callbacks without effect are called once
         return None
 
 

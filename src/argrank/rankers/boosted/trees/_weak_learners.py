@@ -1,8 +1,8 @@
-"""Weak learners, one a round, that descend an objective: LightGBM's trees, or any regressor of scikit-learn.
+"""Weak learners, one per round, that descend an objective: LightGBM's trees, or any regressor of scikit-learn.
 
 They are fitted to its gradient and scaled to the step that minimises it along them. LightGBM holds binned features and
-grows; scores are ours. Its own score of the training rows moves by a whole tree a round, so the difference of two
-rounds tells which leaf every row is in, without a pass over the features.
+grows; scores are ours. Its own score of the training rows changes by one tree per round, so the difference between two
+rounds gives every row's leaf, without a pass over the features.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class Weak(NamedTuple):
 
 
 class Source(Protocol):
-    """What makes one weak learner a round from the gradient and the curvature of every row."""
+    """Makes one weak learner per round from the gradient and the curvature of every row."""
 
     def next(self, gradient: Floats, hessian: Floats) -> Weak | None:
-        """Return the next weak learner, None where there is no better one than a constant."""
+        """Return the next weak learner, None if none is better than a constant."""
 
 
 class Descent:
@@ -72,8 +72,8 @@ class Descent:
 
     For least squares a tree fitted to the residuals already is the best step. For every other objective a tree is
     fitted to minus the gradient and its output is scaled to the minimum of the objective along it (Friedman 2001,
-    step 5 of Algorithm 1), so that one range of weights suits all objectives. Least squares leaves out the constant by
-    which labels exceed the scores to begin with: it moves no document.
+    step 5 of Algorithm 1), so that one range of weights suits all objectives. Least squares ignores the initial mean
+    difference of labels and scores, which changes no ranking.
     """
 
     def __init__(self, data: Dataset, objective: Objective, begin: Floats, n_jobs: int | None) -> None:
@@ -129,11 +129,11 @@ class Settings(NamedTuple):
 
 
 class Growth:
-    """A LightGBM booster that grows one tree per round, as the gradients of the round ask.
+    """A LightGBM booster that grows one tree per round on given gradients.
 
     Gradients are rounded to multiples of a common power of two, fine enough for float32, so that their sums are exact:
-    trees have the same bits for any number of threads and any order of the rows. What a round draws is a function of
-    the seed and its number: another process, given the number of rounds before, grows the same trees.
+    trees are bit-identical for any number of threads and any order of the rows. Random draws depend only on the seed
+    and the round's number, so another process, given the number of earlier rounds, grows the same trees.
     """
 
     def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
@@ -163,7 +163,7 @@ class Growth:
             self._booster.update(fobj=lambda scores, rows: (nothing, nothing + 1.0))
 
     def next(self, gradient: Floats, hessian: Floats) -> Weak | None:
-        """Grow a tree whose leaves hold minus gradient over curvature; where draws decide, a few more are tried."""
+        """Grow a tree whose leaves hold minus gradient over curvature; with random draws, a few more are tried."""
         if not self._can_split:
             return None
         given, size = (rounded(gradient), rounded(hessian)), self._booster.current_iteration()
@@ -190,7 +190,7 @@ class Growth:
 
 
 def _leaves(tree: Tree, moved: Floats) -> Integers:
-    """Return the leaf whose value is next to what each row moved by (which is off by rounding)."""
+    """Return the leaf whose value is closest to each row's change (which is off by rounding)."""
     values, first = np.unique(tree.value, return_index=True)
     return first.take(np.searchsorted(0.5 * (values[1:] + values[:-1]), moved)).astype(np.int64)
 

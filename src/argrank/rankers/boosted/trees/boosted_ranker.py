@@ -1,4 +1,4 @@
-"""What rankers of boosted trees share: running scores, validation, early stopping, the parameters of growth."""
+"""Base class of rankers of boosted trees: running scores, validation, early stopping, the parameters of growth."""
 
 from __future__ import annotations
 
@@ -35,19 +35,18 @@ class BoostedRanker(BaseRanker):
     learning_rate
         Weight of every tree, rarely above 0.3. Halve it and double ``n_trees`` for a little more accuracy.
     feature_fraction
-        Share of the features, drawn anew for every tree, that it may split. Raise it where there
-        are few features.
+        Share of the features, drawn for each tree, that it may split. Raise it if there are few features.
     categorical_features : sequence of column numbers or feature names, optional
-        Features whose values, whole numbers from 0 up, have no order. Columns of texts are known as such without it.
+        Features whose values, integers from 0 up, have no order. Text columns are detected automatically.
     scoring : str or Measure, optional
-        What ``score``, the validation column of ``trace_`` and early stopping look at; None for the measure that is
+        The measure of ``score``, the validation column of ``trace_`` and early stopping; None for the measure that is
         optimised, and "ndcg@10" where none is.
     early_stopping
         Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
     normalise
-        Scaling of the features, applied before training and kept with the model; None for none. "standard" and "minmax"
-        scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query. Trees
-        hardly depend on the first two.
+        Scaling of the features, applied before training and stored with the model; None for none. "standard" and
+        "minmax" scale by the whole training data, "query-minmax", "query-zscore" and "query-sum" within each query.
+        Trees hardly depend on the first two.
     random_state
         Seeds the draw of features.
     """
@@ -69,7 +68,7 @@ class BoostedRanker(BaseRanker):
     verbose: int = 0
 
     def _arranged(self, data: Dataset) -> Dataset:
-        """Return the data in the order of its content: what is drawn by row is the same for any order of the rows."""
+        """Return the data sorted by its content, so that random draws do not depend on the order of the rows."""
         return (
             data
             if is_distributed(data)
@@ -77,7 +76,7 @@ class BoostedRanker(BaseRanker):
         )
 
     def _served_rows(self, X: Any, qid: Any, group: Any) -> Dataset:
-        """Return rows to serve as a Dataset; one query where the model does not ask."""
+        """Return rows to score as a Dataset; one query if the model does not need queries."""
         check_is_fitted(self)
         if not isinstance(X, Dataset):
             if qid is None and group is None and not self.model_.needs_queries:
@@ -91,13 +90,12 @@ class BoostedRanker(BaseRanker):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LeafwiseRanker(BoostedRanker):
-    """A ranker of trees that LightGBM grows leaf by leaf; missing values go where LightGBM sends them.
+    """A ranker of trees that LightGBM grows leaf by leaf; missing values are handled by LightGBM.
 
     Parameters
     ----------
     n_leaves
-        Most leaves a tree may have. More leaves let more features act together, and overfit sooner; try 10
-        to 63.
+        Most leaves a tree may have. More leaves model more interactions, and overfit sooner; try 10 to 63.
     min_documents
         Fewest training documents in a leaf. Raise it on noisy data, lower it on a few hundred documents.
     """
@@ -112,7 +110,7 @@ class Rounds:
     ``kept`` are the members, and ``objective`` is the objective, after the best round: the last one, or with early
     stopping the best on validation data.
 
-    ``sums`` makes scores of members (trees, say) and rows, which are added to those of ``start``.
+    ``sums`` computes scores from members (such as trees) and rows, which are added to those of ``start``.
     """
 
     def __init__(self, watcher: Watcher, patience: int | None, sums: Sums, start: Model | None) -> None:
@@ -134,12 +132,12 @@ class Rounds:
             scores += self._sums([member], part.data.X, 1)
 
     def state(self) -> dict[str, float]:
-        """Return how far it has come, apart from the members."""
+        """Return the state without the members."""
         numbers = {"best": self.best, "best_value": self._best_value, "n_recorded": self.n_recorded}
         return {**numbers, "n_kept": len(self.kept), "objective": self.objective}
 
     def resume(self, members: Sequence[Any], state: Mapping[str, Any]) -> None:
-        """Go on with the members and the state of another process."""
+        """Resume with the members and the state of another process."""
         for member in members:
             self.add(member)
         self.best, self._best_value, self.n_recorded = (state[name] for name in ("best", "best_value", "n_recorded"))
@@ -152,7 +150,7 @@ class Rounds:
             scores[:] = begin + self._sums(members, part.data.X, 1)
 
     def record(self, facts: dict[str, float]) -> bool:
-        """Record a round; tell whether to go on."""
+        """Record a round; tell whether to continue."""
         row = self._watcher.record([scores[:, 0] for scores in self._validation], facts)
         self.n_recorded += 1
         value = np.inf if self._patience is None else stopping_value(row, self._watcher)
@@ -163,7 +161,7 @@ class Rounds:
 
 
 def stopping_value(row: Mapping[str, float], watcher: Watcher) -> float:
-    """Return what early stopping goes by: the measure on the first ``eval_set`` in a row of the trace."""
+    """Return the measure for early stopping: that on the first ``eval_set``, in a row of the trace."""
     value = row[watcher.validations[0].column]
     if np.isnan(value):
         raise InputError("early_stopping: expected an eval_set on which the measure is defined, got NaN")
@@ -171,9 +169,9 @@ def stopping_value(row: Mapping[str, float], watcher: Watcher) -> float:
 
 
 def row_weights(data: Dataset) -> Floats:
-    """Return what every row counts: its own weight times that of its query, which are 1 on average.
+    """Return every row's weight times that of its query, 1 on average.
 
-    Rows that carry gains count by their examinations alone, which add up over the sessions of their query.
+    Rows with gains are weighted only by their examinations, which include the sessions of their query.
     """
     if data.examinations is not None:
         return np.asarray(data.examinations * (data.n_documents / data.examinations.sum()), np.float64)

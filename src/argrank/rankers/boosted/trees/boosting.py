@@ -1,4 +1,4 @@
-"""What boosting by gradients is made of: a loss, and boosters that grow trees on its gradients."""
+"""Interfaces of gradient boosting: a loss, and boosters that grow trees on its gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argrank.data.dataset import Dataset
 
 
 class Draw(NamedTuple):
-    """What the random numbers of a loss may depend on: the seed of the booster and the number of the round."""
+    """The inputs of a loss's random numbers: the seed of the booster and the number of the round."""
 
     seed: int
     number: int
@@ -21,7 +21,7 @@ class Loss:
     """What boosted trees minimise. Scores have a column for every output; so have gradients and curvatures."""
 
     n_outputs: int = 1
-    cheap: ClassVar[bool] = True  # whether the loss costs little beside a tree, so that every round may report it
+    cheap: ClassVar[bool] = True  # whether the loss is cheap compared with a tree, so that every round may report it
 
     def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
         """Return gradient and curvature by the scores."""
@@ -32,11 +32,11 @@ class Loss:
         raise NotImplementedError
 
     def scale(self, scores: Floats) -> float:
-        """Return the factor of a linear start's scores to begin with; they are in the units of the labels."""
+        """Return the initial factor of a linear start's scores, which are in the units of the labels."""
         return 1.0
 
     def offset(self, scores: Floats) -> float:
-        """Return the constant to begin with, on top of the scores of the start."""
+        """Return the initial constant, added to the scores of the start."""
         return 0.0
 
     def score(self, sums: Floats) -> Floats:
@@ -50,7 +50,7 @@ class Boosters(ABC):
     A round grows one tree for every booster and output, so that the mean over the seeds is known after every round.
     """
 
-    boosters: Sequence[Any] = ()  # of LightGBM, as its callbacks know them
+    boosters: Sequence[Any] = ()  # LightGBM's boosters, for its callbacks
 
     @property
     @abstractmethod
@@ -64,11 +64,11 @@ class Boosters(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return all that another process needs to grow the next round as this one would."""
+        """Return the state from which another process can grow the same next round."""
 
     @abstractmethod
     def grow(self) -> bool:
-        """Grow a round; tell whether any booster found a split. Where draws decide, a few more are tried."""
+        """Grow a round; tell whether any booster found a split. With random draws, a few more are tried."""
 
     @abstractmethod
     def training_scores(self) -> Floats:
@@ -80,4 +80,4 @@ class Boosters(ABC):
 
     @abstractmethod
     def outputs(self, sizes: Sequence[int], data: Dataset) -> Floats:
-        """Return what the trees of the first rounds add to the outputs of the training data."""
+        """Return the sum of the first rounds' trees for the training data."""

@@ -35,41 +35,41 @@ from argrank.rankers.trace import Interruption, Outcome, Watcher
 from argrank.rankers.training_data import FORESTS, Work
 from argrank.solvers.problem import Stop
 
-CONVERGED = 1e-6  # gain of a round of re-weighting below which there is no further one
+CONVERGED = 1e-6  # stop re-weighting when a round gains less
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DirectRankTrees(Measured, LeafwiseRanker):
     """Boosted trees whose weights are the best for ``measure`` on the training data (DirectRank, section 2.4).
 
-    A tree is fitted to the gradient of ``objective`` (least squares: to what the trees before left over, as in MART).
-    Its weight is then searched in ``weight_range`` exactly: the measure along the tree's output is a step function, and
-    the best of all its steps is taken. Trees are LightGBM's. Needs the extra ``trees``.
+    A tree is fitted to the gradient of ``objective`` (least squares: to the residuals, as in MART). Its weight is then
+    searched in ``weight_range`` exactly: the measure along the tree's output is a step function, and the best of all
+    its steps is taken. Trees are LightGBM's. Needs the extra ``trees``.
 
-    Weights that are best on the training queries overfit. So trees grow on what a linear model leaves over, on random
-    features and cuts, and only as many as did best on queries left out. The paper has none of it: ``start=None``,
-    ``folds=0``, ``feature_fraction=1.0``, ``extra_trees=False``.
+    Weights that are best on the training queries overfit. So trees are fitted to the residuals of a linear model, with
+    random features and cuts, and only as many as did best on held-out queries. The paper does none of this:
+    ``start=None``, ``folds=0``, ``feature_fraction=1.0``, ``extra_trees=False``.
 
     Parameters
     ----------
     start
-        Grow on what a ridge regression leaves over; the model is then the sum of both. Where values are missing and
-        for categorical features there is no linear part.
+        Fit trees to the residuals of a ridge regression; the model is then the sum of both. With missing values, and
+        for categorical features, there is no linear part.
     folds
         The number of trees, ``n_trees`` at most, is the one that did best by cross-validation over queries in this
-        number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start that was found
-        there, NaN where none was looked for. With fewer than five queries a fold the start is the model, if there is
-        one. 0 grows all trees, as do the leveraged variant and fits with validation data.
+        number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start found there, NaN
+        if not tried. With fewer than five queries per fold the model is the start, if there is one. 0 grows all trees,
+        as do the leveraged variant and fits with validation data.
     extra_trees
         Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
-        Turn it off to have LightGBM's usual splits.
+        Turn it off for LightGBM's usual splits.
     weight_range : (float, float)
         Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it. Weights are
-        searched on the queries to which the tree was fitted and run to the top of a wide range: the paper's (0.1, 0.5)
-        overfits, and the narrow default is level with ``mart``.
+        searched on the queries to which the tree was fitted and tend to the upper end of a wide range: the paper's
+        (0.1, 0.5) overfits, and the narrow default is on a par with ``mart``.
     variant
-        Weigh each tree when it has been grown, or grow all trees with ``learning_rate`` as their weight first and then
-        re-weight all of them by exact search along one tree after the other.
+        Weight each tree when it has been grown, or first grow all trees with ``learning_rate`` as their weight and then
+        re-weight them by exact search along one tree after the other.
     learning_rate
         Weight of a tree in the leveraged variant before it is re-weighted.
     reweighting_rounds
@@ -83,12 +83,12 @@ class DirectRankTrees(Measured, LeafwiseRanker):
     point
         Where in the best interval of weights; see ``ar.line_search``.
     measure : str
-        What is optimised: take the measure that you report.
+        What is optimised: use the measure that you report.
 
     Attributes
     ----------
     weights_ : array
-        The weight of every tree kept (with exact leaves: of the whole tree, before its leaves went their own ways).
+        The weight of every tree (with exact leaves: of the whole tree, before its leaves were searched).
 
     Examples
     --------
@@ -142,8 +142,8 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         return int(done["number"])
 
     def _number_worth_growing(self, data: Dataset) -> tuple[int, float]:
-        """Return the number of trees that did best on queries left out, and what they gained there."""
-        found, has_start = [], not has_missing(data.X)  # a value may be missing in the part left out alone
+        """Return the number of trees that did best on held-out queries, and their gain there."""
+        found, has_start = [], not has_missing(data.X)  # values may be missing only in the held-out part
         for train, held, _ in left_out(data, self.folds, np.random.default_rng(self.random_state)):
             model = self._start_model(train) if has_start else None
             watcher = Watcher(type(self).__name__, self._validations([held]), -1)
@@ -199,7 +199,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.stop, stop.note)
 
     def _source(self, data: Dataset, n_before: int) -> Source:
-        """Return what makes weak learners; another process has made some before."""
+        """Return the source of weak learners; another process may have made some before."""
         if self.base_estimator is not None:
             return Regressors(data, self.base_estimator, self.random_state)
         settings = Settings(
@@ -216,7 +216,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
     def _resume(
         self, kept: Mapping[str, Any], data: Dataset, weighing: Weighing, rounds: Rounds
     ) -> tuple[list[Weak], list[float]]:
-        """Go on where a checkpoint was written; return the trees to leverage, if any, and all weights."""
+        """Resume from a checkpoint; return the trees to leverage, if any, and all weights."""
         trees: list[Any] = read_trees(kept["trees"], data.n_features)
         weights: list[float] = kept["weights"].tolist()
         found: list[Weak] = []
@@ -240,7 +240,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         return weight, weak.weighed(weight)
 
     def _leverage(self, weighing: Weighing, begin: Floats, found: list[Weak], rounds: Rounds) -> None:
-        """Re-weight all weak learners by exact search along one after the other, until a round brings nothing."""
+        """Re-weight all weak learners by exact search along one after the other, until a round gains nothing."""
         outputs, weights = [weak.output for weak in found], self.weights_
         weighing.move_to(begin + _total(outputs, weights))
         for _ in range(self.reweighting_rounds):
@@ -269,7 +269,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
 
 
 def _state(found: list[Weak], weights: list[float], weighing: Weighing, rounds: Rounds) -> dict[str, Any]:
-    """Return all that another process needs to grow the next tree as this one would."""
+    """Return the state from which another process can grow the same next tree."""
     trees: list[Any] = [weak.member for weak in found] or rounds.members
     place = {"scores": weighing.scores, "mean": weighing.value.mean, "tied": weighing.value.tied}
     kept = {"trees": stored_trees(trees), "weights": np.array(weights)}

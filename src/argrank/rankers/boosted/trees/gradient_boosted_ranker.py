@@ -1,4 +1,4 @@
-"""What rankers of trees on gradients share: a linear start, several seeds, early stopping, whoever grows the trees."""
+"""Base class of gradient-boosted rankers: a linear start, several seeds, early stopping, for any tree grower."""
 
 from __future__ import annotations
 
@@ -35,28 +35,27 @@ class GradientBoostedRanker(BoostedRanker):
         Number of rounds, one tree each. Large data needs more of them: set it high and let
         ``early_stopping`` end the fit.
     bagging_fraction
-        Share of the documents, drawn anew for every tree, that it is grown on. Raise it where there
-        are few documents.
+        Share of the documents, drawn for each tree, that it is grown on. Raise it if there are few documents.
     l2
-        Penalty on the values of the leaves. Raise it where training is far better than validation.
+        Penalty on the values of the leaves. Raise it if training is far better than validation.
     monotone : mapping of feature name or column number to 1 or -1, optional
-        Features with which the score may only rise (1) or only fall (-1); a linear start keeps to it, too.
+        Features with which the score may only rise (1) or only fall (-1); a linear start respects it too.
     start
-        Grow on what a ridge regression leaves over; the model is then the sum of both. Where values are missing and
-        for categorical features there is no linear part.
+        Fit trees to the residuals of a ridge regression; the model is then the sum of both. With missing values, and
+        for categorical features, there is no linear part.
     n_seeds
-        Number of boosters whose mean is the model; they differ in what they draw. More are steadier, and
-        cost as many times the training and the prediction.
+        Number of boosters whose mean is the model; they differ in their random draws. More give more stable results,
+        and multiply the cost of training and prediction.
     early_stopping
         Stop when ``scoring`` on the first ``eval_set`` has not improved for this many rounds; keep the best round.
         Without an ``eval_set`` a share of the queries is held out; the number of rounds found is then grown on all.
     holdout
-        Share of the queries that is held out to stop by, between 0 and 1. It is used only with ``early_stopping`` and
-        without an ``eval_set``.
+        Share of the queries that is held out for early stopping, between 0 and 1. It is used only with
+        ``early_stopping`` and without an ``eval_set``.
     random_state
         Seeds the draws of rows and features.
     verbose
-        -1 hides the progress bar; 1 records the objective after every round even where that costs more than a tree.
+        -1 hides the progress bar; 1 records the objective after every round even if that costs more than a tree.
     """
 
     n_trees: Count32 = 180
@@ -71,7 +70,7 @@ class GradientBoostedRanker(BoostedRanker):
 
     @abstractmethod
     def _loss(self, data: Dataset) -> Loss:
-        """Return what is minimised on the data."""
+        """Return the loss on the data."""
 
     @abstractmethod
     def _boosters(
@@ -82,7 +81,7 @@ class GradientBoostedRanker(BoostedRanker):
         starts: Sequence[Floats] | None,
         kept: Mapping[str, Any] | None,
     ) -> Boosters:
-        """Return boosters that begin with the scores ``starts`` (None for 0), or as they were kept."""
+        """Return boosters that begin with the scores ``starts`` (None for 0), or resume from a state."""
 
     @abstractmethod
     def finished_model(self, boosters: Any, sizes: Sequence[int], start: Any, offset: float, data: Dataset) -> Model:
@@ -90,13 +89,13 @@ class GradientBoostedRanker(BoostedRanker):
 
     @property
     def _callbacks(self) -> Sequence[Callable[[Any], Any]] | None:
-        """What is called before and after every round."""
+        """The callbacks before and after every round."""
         return None
 
     def boosters(
         self, data: Dataset, parts: Sequence[Dataset], kept: Mapping[str, Any] | None = None
     ) -> tuple[Boosters, Loss, Model | None, float]:
-        """Return boosters at their start, or as they were kept.
+        """Return boosters at their start, or resumed.
 
         Returned with them are the loss, the model that they start from and the constant on top of it.
         """
@@ -111,7 +110,7 @@ class GradientBoostedRanker(BoostedRanker):
         return self._boosters(data, parts, loss, starts, kept), loss, model, offset
 
     def _begin(self, start: Model | None, data: Dataset) -> Floats:
-        """Return what the outputs of the rows begin with."""
+        """Return the initial outputs of the rows."""
         return np.zeros(data.n_documents) if start is None else start.scores(data.X, data.indptr)
 
     def _seeds(self) -> list[int]:
@@ -148,7 +147,7 @@ class GradientBoostedRanker(BoostedRanker):
         return None if linear is None else LinearModel(linear.weights * loss.scale(linear.scores(data.X)))
 
     def _signs(self, data: Dataset) -> Floats:
-        """Return 1, -1 or 0 for every feature: how the score may move with it."""
+        """Return 1, -1 or 0 for every feature: the allowed direction of the score."""
         signs = np.zeros(data.n_features)
         for feature, sign in mapping("monotone", self.monotone).items():
             if isinstance(sign, bool) or not isinstance(sign, int | np.integer) or sign not in (1, -1):

@@ -22,24 +22,24 @@ from argrank.rankers.estimator import Measured
 class LambdaMART(Measured, LightGBMRanker):
     """Boosted trees on LambdaRank's gradients for NDCG, DCG, MAP, MRR or ERR (Burges 2010).
 
-    For NDCG the gradients are those of LightGBM's ``lambdarank``, except that documents of equal score count as the
-    mean over their orders instead of in the order of the rows. A pair counts the product of the weights of its
-    documents (``sample_weight``). Trees are LightGBM's. Needs the extra ``trees``.
+    For NDCG the gradients are those of LightGBM's ``lambdarank``, except that tied documents count as the mean over
+    their orders instead of in the order of the rows. A pair's weight is the product of the weights of its documents
+    (``sample_weight``). Trees are LightGBM's. Needs the extra ``trees``.
 
     Parameters
     ----------
     truncation
-        Only pairs with at least one document above this rank count. Set it to a little more than the cut-off that you
-        report; fewer pairs train faster.
+        Use only pairs with at least one document above this rank. Set it slightly above the cut-off that you report;
+        fewer pairs train faster.
     sigmoid
         Steepness of the pairwise logistic function. Leave it at 1 and change ``learning_rate`` instead, which
         does nearly the same.
     lambda_norm
         Whether gradients are normalised within a query, as LightGBM does by default. Turn it on to compare with
-        LightGBM, or where a few long lists dominate training.
+        LightGBM, or if a few long lists dominate training.
     measure : str, Measure or function
-        What the gradients are for: NDCG, DCG, MAP, MRR or ERR, with or without a cut-off; or a function of your own,
-        called for every swap of two documents, which costs more. Take the one that you report.
+        What the gradients are for: NDCG, DCG, MAP, MRR or ERR, with or without a cut-off; or your own function, called
+        for every swap of two documents, which is slower. Use the one that you report.
 
     Examples
     --------
@@ -80,6 +80,6 @@ class LambdaLoss(Loss):
         return gradient, curvature
 
     def value(self, scores: Floats) -> float:
-        """Return 1 - measure on the training data, 1 where the measure is undefined for every query."""
+        """Return 1 - measure on the training data, 1 if the measure is undefined for every query."""
         value = mean_of(self._data.to_caller(scores[:, 0]), self._data, self._measure, n_jobs=self._n_jobs)
         return 1.0 if np.isnan(value) else 1.0 - value

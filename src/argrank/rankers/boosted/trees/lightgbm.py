@@ -1,4 +1,4 @@
-"""LightGBM as rankers of trees use it: its parameters, its errors, the scores it keeps, in our words."""
+"""Interface to LightGBM: its parameters, errors and stored scores."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from argrank.data.arranged import ArrangedRows
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, MissingExtraError, OptionError, check_name, shown
 
-SMALL_CELLS = 2_000_000  # features times rows that one thread works through as fast as two
-BATCH_VALUES = 1 << 22  # of features that LightGBM reads at a time where rows are in another order
-SAMPLED_ROWS = 50_000  # that decide the bins; LightGBM's 200,000 take four times the memory, and ranked no better
-FRUITLESS = 10  # rounds without a split, one after the other, after which none is expected any more
+SMALL_CELLS = 2_000_000  # features times rows for which one thread is as fast as two
+BATCH_VALUES = 1 << 22  # bytes of features that LightGBM reads at a time if rows are reordered
+SAMPLED_ROWS = 50_000  # rows that decide the bins; LightGBM's 200,000 take four times the memory, and were not better
+FRUITLESS = 10  # consecutive rounds without a split after which training stops
 BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
 
-#: Parameters that users cannot set here, with the one of ours to use instead; None where our losses depend on it.
+#: Parameters that users cannot set here, with our parameter to use instead; None if our losses depend on it.
 OURS = {
     "boost_from_average": None,
     "boosting": None,
@@ -38,7 +38,7 @@ OURS = {
 
 
 def load_lightgbm() -> Any:
-    """Import LightGBM, or say which extra brings it."""
+    """Import LightGBM, or raise with the extra that installs it."""
     try:
         with uninterrupted():
             import lightgbm
@@ -48,9 +48,9 @@ def load_lightgbm() -> Any:
 
 
 def check_bins(data: Dataset) -> None:
-    """Refuse features of which LightGBM's bins, a byte for each value, do not fit into memory.
+    """Raise if LightGBM's bins, a byte for each value, do not fit into memory.
 
-    LightGBM reads an array of rows where it is, also where that is a file that is mapped into memory.
+    LightGBM reads an array of rows in place, even if it is memory-mapped.
     """
     n_values = data.X.nnz if data.is_sparse else data.n_documents * data.n_features
     check_memory("X: trees need a byte of every value", n_values, "take a part of the queries, or a linear ranker")
@@ -74,13 +74,13 @@ def rows_of(X: Any) -> Any:
 
 
 def can_split(train: Any, n_features: int) -> bool:
-    """Tell whether some feature has two values that LightGBM can tell apart; it prints errors otherwise."""
+    """Tell whether some feature has two values that LightGBM distinguishes; it prints errors otherwise."""
     return any(train.feature_num_bin(feature) > 0 for feature in range(n_features))
 
 
 @contextlib.contextmanager
 def refusals() -> Iterator[None]:
-    """Let LightGBM's refusal of the features be an error of the caller's data."""
+    """Convert LightGBM's errors about features to InputErrors."""
     try:
         yield
     except load_lightgbm().basic.LightGBMError as error:
@@ -88,7 +88,7 @@ def refusals() -> Iterator[None]:
 
 
 def common_parameters(data: Dataset, n_jobs: int | None) -> dict[str, Any]:
-    """Return the parameters of all boosters here: gradients are ours, and the same data gives the same bits."""
+    """Return the parameters of all boosters here: gradients are ours, and results are reproducible."""
     small = data.n_documents * data.n_features <= SMALL_CELLS
     return {
         "objective": "none",
@@ -103,7 +103,7 @@ def common_parameters(data: Dataset, n_jobs: int | None) -> dict[str, Any]:
 
 
 def further_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return parameters under the names that LightGBM lists first; refuse unknown ones and those that are ours.
+    """Return parameters under the names that LightGBM lists first; raise for unknown ones and those that argrank sets.
 
     LightGBM would silently ignore a second name of a parameter that we set.
     """
@@ -126,7 +126,7 @@ def further_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
 def known_names() -> dict[str, str]:
     """Return every name of a parameter that the installed LightGBM knows, with the one that it lists first.
 
-    Its C interface tells them (LGBM_DumpParamAliases); the Python package wraps this for its own use alone.
+    They come from its C interface (LGBM_DumpParamAliases), which the Python package wraps only for internal use.
     """
     table = load_lightgbm().basic._ConfigAliases._get_all_param_aliases()
     return {name: main for main, names in table.items() for name in (main, *names)}
@@ -145,7 +145,7 @@ def shown_scores(show: Callable[[Any], object]) -> list[Floats]:
 
 
 def seed_of(*parts: int) -> int:
-    """Return a seed for LightGBM that is a function of some numbers."""
+    """Return a seed for LightGBM derived from some numbers."""
     return int(np.random.SeedSequence(parts).generate_state(1)[0] >> 1)
 
 

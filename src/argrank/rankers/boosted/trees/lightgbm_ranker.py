@@ -1,4 +1,4 @@
-"""What rankers share whose trees LightGBM grows: its parameters, going on from a model, callbacks, clusters."""
+"""Base class of rankers whose trees LightGBM grows: its parameters, continuing from a model, callbacks, clusters."""
 
 from __future__ import annotations
 
@@ -38,30 +38,29 @@ from argrank.rankers.trace import Outcome, Watcher
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
-    """Trees that LightGBM grows on the gradients of a loss; missing values go where LightGBM sends them.
+    """Trees that LightGBM grows on the gradients of a loss; missing values are handled by LightGBM.
 
     The defaults regularise: a small rate, random rows, features and cuts for every tree. They gained as much over
-    LightGBM's defaults as another loss would.
+    LightGBM's defaults as a better loss does.
 
     Parameters
     ----------
     extra_trees
         Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
-        Turn it off to have LightGBM's usual splits.
+        Turn it off for LightGBM's usual splits.
     max_depth
-        Most splits between root and leaf; None for no limit. Set it where the time of a prediction counts.
+        Most splits between root and leaf; None for no limit. Set it if prediction time matters.
     l1, l2
-        Penalties on the values of the leaves. Raise ``l2`` first where training is far better than
-        validation.
+        Penalties on the values of the leaves. Raise ``l2`` first if training is far better than validation.
     interactions : sequence of sequences of feature names or column numbers, optional
-        Groups of features that may meet on the way to a leaf; none by default: all may.
+        Groups of features that may be combined on a path to a leaf; by default all may.
     init_model : ranker, model, LightGBM booster or file of a model, optional
-        Continue from this model; its scores are what the first tree starts from. It replaces ``start``.
+        Continue from this model: the first tree starts from its scores. It replaces ``start``.
     callbacks : sequence of callables, optional
         Called like LightGBM's (``lightgbm.log_evaluation``, ``record_evaluation``, ``reset_parameter``, …), with
         ``scoring`` on every ``eval_set``.
     lightgbm_params : dict, optional
-        Further parameters for LightGBM, by any of its names; unknown ones are refused.
+        Further parameters for LightGBM, by any of its names; unknown ones are an error.
     random_state
         Seeds the draws of rows, features and cuts.
     """
@@ -109,7 +108,7 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
         model = self._given_model()
         found = super()._preparation(data) if model is None else model.preparation
         if found is not None and len(found.texts) and self.interactions is not None:
-            raise OptionError("interactions: expected none where columns are made of texts (prepare), got some")
+            raise OptionError("interactions: expected none if columns are derived from texts (prepare), got some")
         return found
 
     def _scaling(self, data: Dataset) -> Normaliser | None:
@@ -130,7 +129,7 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
             if given.width != data.n_features or given.column_names not in (None, data.feature_names):
                 expected = ", ".join(given.feature_names or ()) or f"{given.n_features} of them"
                 raise InputError(f"init_model: expected the features that it was trained on, {expected}")
-            return replace(given, normaliser=None, preparation=None)  # the data is prepared and normalised by now
+            return replace(given, normaliser=None, preparation=None)  # the data is already prepared and normalised
         return super()._start_model(data, loss)
 
     def _parameters(self, data: Dataset) -> dict[str, Any]:

@@ -23,10 +23,10 @@ RIDGE = 100.0  # on sums over the documents
 def linear_start(
     data: Dataset, weight: Floats, signs: Floats, left_out: Sequence[int], n_jobs: int | None
 ) -> LinearModel | None:
-    """Return the model that trees start from, None where values are missing or no feature tells documents apart.
+    """Return the model that trees start from, None if values are missing or no feature varies within a query.
 
-    Features of ``left_out`` get no weight. Where ``signs`` asks for a direction, features that regression would use
-    the other way are dropped and the rest fitted again, until all agree.
+    Features of ``left_out`` get no weight. Features whose weights violate ``signs`` are dropped and the rest fitted
+    again, until all agree.
     """
     if has_missing(data.X):
         return None
@@ -51,7 +51,7 @@ def linear_start(
 
 
 def centred(values: Floats, data: Dataset) -> Floats:
-    """Return values minus the mean of their query, in which rows count by their weights."""
+    """Return values minus the weighted mean of their query."""
     given = data.sample_weight if data.examinations is None else data.examinations
     weight = np.ones(data.n_documents) if given is None else given
     totals = np.add.reduceat(weight, data.indptr[:-1])

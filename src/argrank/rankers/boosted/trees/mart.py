@@ -21,7 +21,7 @@ from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 class MART(LightGBMRanker):
     """Boosted regression trees that minimise the squared error of score against label (Friedman 2001).
 
-    Each tree is fitted to what the trees before left over and added with a small weight. Trees are LightGBM's, grown
+    Each tree is fitted to the residuals of the earlier trees and added with a small weight. Trees are LightGBM's, grown
     leaf by leaf on binned features; the scores estimate the label itself. Needs the extra ``trees``.
 
     Parameters
@@ -52,13 +52,13 @@ class MART(LightGBMRanker):
 
 
 class Residuals(Loss):
-    """The squared error; half its gradient, so that a leaf's value is the mean of what is left over."""
+    """The squared error; half its gradient, so that a leaf's value is the mean residual."""
 
     def __init__(self, targets: Floats, weight: Floats) -> None:
         self._targets, self._weight = targets, weight
 
     def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
-        """Return minus what is left over, and the weights."""
+        """Return minus the residuals, and the weights."""
         return self._weight * (scores[:, 0] - self._targets), self._weight
 
     def value(self, scores: Floats) -> float:
@@ -66,5 +66,5 @@ class Residuals(Loss):
         return float((self._weight * (scores[:, 0] - self._targets) ** 2).sum())
 
     def offset(self, scores: Floats) -> float:
-        """Return the mean of what is left over."""
+        """Return the mean residual."""
         return float(np.average(self._targets - scores, weights=self._weight))

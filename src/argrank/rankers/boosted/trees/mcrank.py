@@ -25,7 +25,7 @@ from argrank.rankers.training_data import FORESTS, Work
 MOST_LABELS = 100
 REFUSED = {
     "init_model": "sums trees for every label and continues no model",
-    "monotone": "makes probabilities of several sums: trees that only rise make no score that only rises",
+    "monotone": "computes probabilities from several sums: monotone trees do not give a monotone score",
 }
 
 
@@ -36,19 +36,19 @@ class McRank(LightGBMRanker):
     "multi-class": softmax over one sum of trees for each label. "ordinal": one logistic model of "at most this label"
     for each label but the greatest. A round grows one tree for each sum; leaves take Newton's step, which for
     multi-class is Friedman's (K-1)/K sum r / sum |r| (1 - |r|). Splits are chosen by the second order as well, as
-    LightGBM does. Every sum begins with a line of the score of a ridge regression, the lines that make the training
-    labels most likely; the authors begin with nothing (``start=None``). Needs the extra ``trees``.
+    LightGBM does. Every sum starts from a linear function of a ridge regression's score, fitted by maximum likelihood;
+    the authors start from 0 (``start=None``). Needs the extra ``trees``.
 
     Parameters
     ----------
     link
-        How probabilities are made: a sum of trees for each label, or for each step from one label to the next, which
-        uses that labels are ordered.
+        How probabilities are computed: a sum of trees for each label, or for each step from one label to the next,
+        which uses the order of labels.
     gain : "linear", "exp2", sequence or callable
-        What a label gains in the score. "exp2" ranks for NDCG, "linear" by the expected label.
+        Gain of a label in the score. "exp2" ranks for NDCG, "linear" by the expected label.
     n_trees
-        Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 takes 30, McRank's
-        authors 1,000 and more.
+        Number of rounds; a round grows a tree for each label ("ordinal": one fewer). KDD 2008 uses 30, McRank's authors
+        1,000 and more.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class McRank(LightGBMRanker):
         return replace(model, trees=tuple(trees))
 
     def _start_model(self, data: Dataset, loss: Loss) -> TreeClassesModel | None:
-        """Return the ridge regression, with a line from its score to every sum: constants as trees of one leaf."""
+        """Return the ridge regression with a line from its score to every sum; constants are trees of one leaf."""
         linear = cast(LinearModel | None, super()._start_model(data, loss))
         if linear is None:
             return None
@@ -121,9 +121,7 @@ class McRank(LightGBMRanker):
     def _labels(self, data: Dataset) -> Floats:
         labels: Floats = np.unique(data.y)
         if len(labels) > MOST_LABELS:
-            raise InputError(
-                f"y: expected at most {MOST_LABELS} different labels to make classes of, got {len(labels)}"
-            )
+            raise InputError(f"y: expected at most {MOST_LABELS} different labels as classes, got {len(labels)}")
         return labels
 
     def _check(self) -> None:

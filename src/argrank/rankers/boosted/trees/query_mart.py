@@ -17,11 +17,11 @@ from argrank.rankers.boosted.trees.linear_start import centred
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class QueryMART(LightGBMRanker):
-    """Boosted trees that minimise the squared error of scores against labels, both less the mean of their query.
+    """Boosted trees that minimise the squared error of scores against labels, both relative to the mean of their query.
 
-    Differences between queries, which move no document, are not learned (CatBoost calls the loss QueryRMSE). Trees grow
-    on what a linear model leaves over, and the model is the mean of several seeds: the strongest single ranker of
-    trees here on most data. A row of weight 2 (``sample_weight``) counts as two equal rows, in the error and in the
+    Differences between queries, which change no ranking, are not learned (CatBoost calls the loss QueryRMSE). Trees are
+    fitted to the residuals of a linear model, and the model is the mean of several seeds: the strongest single tree
+    ranker here on most data. A row of weight 2 (``sample_weight``) counts as two equal rows, in the error and in the
     mean of its query. Needs the extra ``trees``.
 
     Parameters

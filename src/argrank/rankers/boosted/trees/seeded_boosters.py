@@ -76,15 +76,15 @@ class LightGBMBoosters(Boosters):
                 raise OptionError(f"lightgbm_params: LightGBM says: {error}") from error
             raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
         self._number = 0
-        self._texts: list[list[str]] = [[] for _ in seeds]  # of trees that another process has grown
-        self._idle = [0 for _ in seeds]  # trees that a booster begins with and that do not count
+        self._texts: list[list[str]] = [[] for _ in seeds]  # scores of trees from another process
+        self._idle = [0 for _ in seeds]  # idle trees at the start of a booster
         if kept is not None:
             self._number, self._texts = kept["number"], [list(texts) for texts in kept["texts"]]
             self._idle = [self._begin(booster) if self._can_split else 0 for booster in self.boosters]
         self._before = [[read(text).trees for text in texts] for texts in self._texts]
 
     def _booster(self, parameters: Mapping[str, Any], train: Any, held: Sequence[Any], scores: Any) -> Any:
-        """Return one booster; ``scores`` are those of the rows so far, where another process has begun."""
+        """Return one booster; ``scores`` are those of the rows so far, if another process has started."""
         if scores is not None:
             for rows, own in zip((train, *held), scores, strict=True):
                 rows.set_init_score(own[:, 0] if self.n_outputs == 1 else own)
@@ -107,7 +107,7 @@ class LightGBMBoosters(Boosters):
         ]
 
     def state(self) -> dict[str, Any]:
-        """Return all that another process needs to grow the next round as this one would."""
+        """Return the state from which another process can grow the same next round."""
         texts = [
             [*before, booster.model_to_string(start_iteration=idle)] if booster.current_iteration() > idle else before
             for booster, before, idle in zip(self.boosters, self._texts, self._idle, strict=True)
@@ -120,7 +120,7 @@ class LightGBMBoosters(Boosters):
         return [self._columns(scores) for scores in (*shown_scores(booster.eval_train), *held)]
 
     def _begin(self, booster: Any) -> int:
-        """Let a booster that goes on make an idle round; return its trees so far, which are 0.
+        """Make an idle round in a resumed booster; return its trees so far, which are 0.
 
         The first round of a booster draws features differently from later rounds.
         """
@@ -129,16 +129,16 @@ class LightGBMBoosters(Boosters):
         return int(booster.current_iteration())
 
     def _seed(self, booster: Any, seed: int) -> None:
-        """Make what is drawn in a round a function of seed and round: LightGBM's own generators cannot be restored."""
+        """Make random draws depend only on seed and round: LightGBM's own generators cannot be restored."""
         number = seed_of(seed, self._number)
         share = float(self._parameters["bagging_fraction"])
         seeds = {"bagging_seed": number, "feature_fraction_seed": number, "extra_seed": number}
-        if share < 1:  # only a change of the share makes LightGBM look at the seed
+        if share < 1:  # LightGBM reads the seed only if the share changes
             booster.reset_parameter({"bagging_fraction": 0.999 * share})
         booster.reset_parameter({"bagging_fraction": share, **seeds})
 
     def grow(self) -> bool:
-        """Grow a round; tell whether any booster found a split. Where draws decide, a few more are tried."""
+        """Grow a round; tell whether any booster found a split. With random draws, a few more are tried."""
         if not self._can_split:
             return False
         for _ in range(FRUITLESS if self.draws else 1):
@@ -177,7 +177,7 @@ class LightGBMBoosters(Boosters):
         return self._mean("eval_valid") if self._n_parts else []
 
     def outputs(self, sizes: Sequence[int], data: Dataset) -> Floats:
-        """Return what the trees of the first rounds add to the outputs of some rows."""
+        """Return the sum of the first rounds' trees for some rows."""
         return tree_sums(self.trees(sizes), data.X, self.n_outputs)
 
     def trees(self, sizes: Sequence[int]) -> list[Tree]:

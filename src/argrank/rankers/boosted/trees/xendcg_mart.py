@@ -23,16 +23,16 @@ MOST_STEPS, PRECISION = 50, 1e-9  # of Newton's method
 class XendcgMART(LightGBMRanker):
     """Boosted trees on XE-NDCG, a convex bound of NDCG (Bruch 2021); LightGBM calls it ``rank_xendcg``.
 
-    The wanted distribution over a query's documents is proportional to 2^label - u, with u drawn between 0 and 1 anew
-    for every document and round; the loss is its cross entropy with the softmax of the scores. ``objective_`` is that
-    of the mean of the draws, u = 1/2. Trees grow on what a linear model leaves over, whose scale is that of the least
-    loss. Needs the extra ``trees``.
+    The target distribution over a query's documents is proportional to 2^label - u, with u drawn between 0 and 1 for
+    every document and round; the loss is its cross entropy with the softmax of the scores. ``objective_`` is that of
+    the mean of the draws, u = 1/2. Trees start from a linear model, scaled to minimise the loss. Needs the extra
+    ``trees``.
 
     Parameters
     ----------
     l2
-        Penalty on the values of the leaves. A document of a long query hardly bends the loss, so that
-        without it leaves follow the draws; LightGBM has 0.
+        Penalty on the values of the leaves. Documents of long queries have little curvature, so that without the
+        penalty leaves would follow the random draws; LightGBM's default is 0.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class RandomCrossEntropy(Loss):
         second = chances * (self._sums(terms) - terms)
         terms = second / rest
         third = chances * (self._sums(terms) - terms)
-        alone = np.repeat(self._sizes > 1, self._sizes)  # a single document has nothing to learn
+        alone = np.repeat(self._sizes > 1, self._sizes)  # nothing can be learned from a single document
         return alone * self._weight * (first + second + third), alone * self._weight * chances * rest
 
     def value(self, scores: Floats) -> float:
@@ -82,7 +82,7 @@ class RandomCrossEntropy(Loss):
         return float(terms.sum() / len(self._begin))
 
     def scale(self, scores: Floats) -> float:
-        """Return the factor that makes the loss least, which is convex in it: Newton's method, in a bracket."""
+        """Return the factor that minimises the loss, which is convex in it, by Newton's method in a bracket."""
         targets = self._targets(self._powers - 0.5)
         factor, low, high = 1.0, 0.0, np.inf
         for _ in range(MOST_STEPS):
