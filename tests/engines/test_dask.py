@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import re
@@ -64,7 +65,7 @@ def let_there_be_two(client):
     """Wait for two workers; where a killed one does not come back, as on a busy machine, start another."""
     try:
         client.wait_for_workers(2, timeout=15)
-    except TimeoutError:
+    except asyncio.TimeoutError:
         client.cluster.scale(len(client.cluster.workers) + 1)
         client.wait_for_workers(2, timeout=60)
 
@@ -111,6 +112,17 @@ def _rows_and(part, number):
     if number == 13:
         raise InputError("13: expected luck")
     return part.data.n_documents, number
+
+
+def _rows_slowly(part, number):
+    time.sleep(0.5)
+    return part.data.n_documents
+
+
+def test_work_that_takes_longer_than_a_look_is_waited_for(packs, cluster, monkeypatch):
+    monkeypatch.setattr(dask_data, "LOOK", 0.05)
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=3)
+    assert data.run(_rows_slowly, [1, 2, 3]) == np.diff(data.first_rows()).tolist()
 
 
 def test_partitions_are_asked_where_they_are_and_errors_arrive(packs, cluster):

@@ -67,7 +67,7 @@ def run(
     best = found.best or ""
 
     _heading(4, f"The answer, on all {data.n_queries} queries")
-    typer.echo(f"{_answer(found)}\n")
+    typer.echo(f"{textwrap.fill(_answer(found), WIDTH)}\n")
     typer.echo(_means(found))
 
     _heading(5, f"One query: what {best} moved, and why")

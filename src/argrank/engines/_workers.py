@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import hashlib
@@ -77,7 +78,7 @@ def heard(client: Any) -> Iterator[None]:
     """Convert Dask's errors about a lost scheduler into a ClusterError."""
     try:
         yield
-    except (OSError, CancelledError) as error:
+    except (OSError, asyncio.TimeoutError, CancelledError) as error:
         lost = type(error).__name__ in ("CommClosedError", "FutureCancelledError", "CancelledError")
         if not lost and client.status == "running":
             raise

@@ -178,14 +178,14 @@ class DistributedDataset(Partitioned):
         try:
             with self.client.as_current():
                 wait(calls, timeout=LOOK)
-        except TimeoutError:
+        except asyncio.TimeoutError:  # no OSError, and not the built-in one, on Python 3.10
             return False
         return True
 
 
 async def _drop(client: Any, fit: str) -> None:
     """Let all workers forget a fit; lost workers are ignored."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, asyncio.TimeoutError):
         await client.run(_part.forget, fit, on_error="ignore")
 
 

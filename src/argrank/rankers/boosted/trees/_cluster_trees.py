@@ -8,6 +8,7 @@ are monitored, and if one is lost, its tasks are cancelled some seconds later.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import io
@@ -212,7 +213,7 @@ def _run(client: Any, fit: Callable[[], Any], failed: list[BaseException]) -> No
 def _raise(error: BaseException) -> None:
     from lightgbm.basic import LightGBMError
 
-    if isinstance(error, LightGBMError | OSError | CancelledError):
+    if isinstance(error, LightGBMError | OSError | asyncio.TimeoutError | CancelledError):
         raise ClusterError(f"LightGBM could not train on the cluster; it cannot lose a worker: {error}") from error
     raise error
 
