@@ -76,3 +76,11 @@ def test_the_default_decay_is_no_worse_on_validation_parts():
         True,
         True,
     )
+
+
+@pytest.mark.parametrize(("name", "table"), [("models", "compress/table.md")])
+def test_guides_have_the_means_of_an_experiment(name, table):
+    page = (ROOT / "docs" / "guide" / f"{name}.md").read_text("utf-8")
+    last = (ROOT / "experiments" / table).read_text("utf-8").split("\n\n")[-1]
+    assert last.count("\n") >= 4
+    assert last in page

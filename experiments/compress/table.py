@@ -44,7 +44,6 @@ SETS: dict[str, Callable[[], Fold]] = {
     "OHSUMED-LETOR3": lambda: collection("OHSUMED-LETOR3", 1),
     "generated, nonlinear": made("nonlinear", 7),
     "generated, linear": made("linear", 8),
-    "MQ2007-agg": lambda: collection("MQ2007-agg", 1),
 }
 
 

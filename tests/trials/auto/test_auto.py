@@ -157,6 +157,21 @@ def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
     assert ranker.estimate_.n_queries == np.isfinite(judged).sum()
 
 
+def test_a_large_set_has_trees_on_a_loss_for_ndcg_too(data, monkeypatch):
+    monkeypatch.setattr(members_module, "HOLDOUT_ROWS", 100)
+    monkeypatch.setattr(members_module, "HOLDOUT_QUERIES", 5)
+    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart 2"]
+    rankers = auto()._rankers(data, ("all",))
+    assert list(rankers) == names
+    assert [rankers[name].objective for name in names[3:]] == ["query-mart", "xendcg-mart"]
+    assert [member.name for member in auto().fit(data).members_] == names
+    assert list(auto(effort="fast")._rankers(data, ("all",))) == [*names[:2], names[3]]
+    assert list(auto()._rankers(data, ("linear",))) == names[:2]
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.warns(ArgrankWarning, match="alone"):
+        assert list(auto()._rankers(data, ("all",))) == [*names[:2], *names[3:]]
+
+
 @pytest.mark.parametrize(("holdout", "most", "seeds"), [(100, 720, 3), (100, 1, 1), (10_000, 1, 3)])
 def test_long_forests_of_large_data_get_fewer_seeds(data, monkeypatch, holdout, most, seeds):
     monkeypatch.setattr(members_module, "HOLDOUT_ROWS", holdout)

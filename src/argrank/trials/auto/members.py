@@ -41,6 +41,8 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
         "lambda-mart": {},
     },
 }
+#: What data of one holdout has beside the trees of other members: with many queries, a loss made for NDCG gains.
+LARGE: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "xendcg-mart"})
 
 
 class Effort(NamedTuple):
@@ -72,7 +74,7 @@ class Folding(NamedTuple):
         """Split by query: folds of small data, one holdout of large data; a single query is also evaluated on."""
         if data.n_queries < 2:
             return cls([data], [data], data, [np.arange(data.n_documents)], [])
-        if data.n_documents > HOLDOUT_ROWS and data.n_queries >= HOLDOUT_PARTS * HOLDOUT_QUERIES:
+        if is_large(data):
             train, held = next(QueryKFold(HOLDOUT_PARTS, random_state=random_state).split(data))
             pool = data.select(held)
             parts = [test for _, test in QueryKFold(min(n_folds, len(held)), random_state=random_state).split(pool)]
@@ -81,6 +83,11 @@ class Folding(NamedTuple):
         rows = [np.flatnonzero(np.isin(data.query_of_row, held)) for _, held in splits]
         trains, tests = [data.select(train) for train, _ in splits], [data.select(held) for _, held in splits]
         return cls(trains, tests, data, rows, [held for _, held in splits])
+
+
+def is_large(data: Any) -> bool:
+    """Tell whether data has one holdout instead of folds."""
+    return bool(data.n_documents > HOLDOUT_ROWS and data.n_queries >= HOLDOUT_PARTS * HOLDOUT_QUERIES)
 
 
 @dataclass(frozen=True, eq=False)
