@@ -286,7 +286,7 @@ def test_what_may_never_end_is_no_model(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"file.inside: cannot be made: "):
+    with pytest.raises(InputError, match=r"file.inside: cannot be created: "):
         make_folder(tmp_path / "file" / "inside")
     assert make_folder(tmp_path / "new" / "inside").is_dir()
     assert make_folder(tmp_path / "new" / "inside") == tmp_path / "new" / "inside"

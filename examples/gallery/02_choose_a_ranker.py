@@ -3,7 +3,7 @@ Choose a ranker
 ===============
 
 Compare rankers of several families on the same queries. Each is tuned on validation queries; the test queries are
-looked at once.
+used once.
 """
 
 import argrank as ar

@@ -1,9 +1,9 @@
 """
-What a published row takes to reproduce
-=======================================
+Reproduce a published row
+=========================
 
-LETOR's published figures rest on five official folds, features scaled within queries, a C chosen by validation MAP and
-LETOR's own definition of NDCG. All four matter.
+LETOR's published figures depend on five official folds, features scaled within queries, a C chosen by validation MAP
+and LETOR's own definition of NDCG. All four matter.
 
 The collections cannot be shipped, so this example shows the protocol on generated data with the same shape;
 ``experiments/letor`` runs it on the real files.

@@ -2,7 +2,7 @@
 Explain a ranking
 =================
 
-Why does this document stand above that one? For a linear model the answer is exact: each feature's weight times the
+Why is one document ranked above another? For a linear model the answer is exact: each feature's weight times the
 difference of its values.
 """
 
@@ -18,7 +18,7 @@ why = ar.why_above(ranker, test, first, second)
 print(why)
 
 # %%
-# The same as a picture: bars to the right speak for the document above, bars to the left for the other one.
+# The same as a picture: bars to the right favour the document above, bars to the left the other one.
 
 names, adds = zip(*reversed(why.largest), strict=True)
 plt.barh(names, adds, color=["C0" if value > 0 else "C1" for value in adds])

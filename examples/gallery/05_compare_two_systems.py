@@ -2,8 +2,8 @@
 Compare two systems with statistics
 ===================================
 
-Two means say little. A paired comparison looks at each query under both systems and says how large the difference is,
-how certain, and on which queries it arises.
+Two means alone do not show whether a difference is real. A paired comparison evaluates both systems on each query and
+reports how large the difference is, how certain, and on which queries it arises.
 """
 
 import argrank as ar

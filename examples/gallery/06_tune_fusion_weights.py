@@ -3,7 +3,7 @@ Tune fusion weights
 ===================
 
 Hybrid search adds the scores of several systems. Which weights are best for the measure you report? argrank finds the
-best place on each line exactly: NDCG is a step function of a weight, and all its steps are known.
+best point on each line exactly: NDCG is a step function of a weight, and all its steps are known.
 """
 
 import argrank as ar

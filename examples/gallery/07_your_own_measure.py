@@ -5,9 +5,9 @@ Optimise your own measure
 A measure that is a sum over ranks of a discount times a gain can be trained on directly. Here a shop shows four
 products, the first two places earn most, and a bought product counts ten times a clicked one.
 
-It matters where features disagree. In the data below, made for this page, one feature tells clicked products from
-others, another tells bought ones. Most pairs of documents are about clicks, so a ranker that counts all pairs alike
-listens to the first feature; the shop's measure is about the few products that are bought.
+This matters if features disagree. In the data below, generated for this page, one feature separates clicked products
+from others, another one bought products. Most pairs of documents are about clicks, so a ranker that counts all pairs
+alike mostly uses the first feature; the shop's measure is about the few products that are bought.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ data = ar.Dataset(features, labels, np.repeat(np.arange(400), 20), feature_names
 train, test = data.split(0.5, 0.5)
 
 # %%
-# All pairs alike, against the shop's own measure. Both see the same data; parameters are the defaults.
+# One ranker weighs all pairs alike, one trains for the shop's own measure: the same data, default parameters.
 rankers = {
     "rank-svm": ar.make_ranker("rank-svm").fit(train),
     "orm for the shop": ar.make_ranker("orm", measure=shop).fit(train),
@@ -36,9 +36,9 @@ for name, ranker in rankers.items():
     print(f"{name}: convinces counts {convince / attract:.2f} times attracts")
 
 # %%
-# Both on test queries, by the shop's measure and by AUC, which counts all pairs alike. The bars are mean differences a
-# query, the lines their 95 % intervals. The ranker that was trained for the shop's measure is better by it, and worse
-# by AUC: a measure is a decision.
+# Both on test queries, by the shop's measure and by AUC, which counts all pairs alike. The bars are mean differences
+# per query, the lines their 95 % intervals. The ranker that was trained for the shop's measure is better by it, and
+# worse by AUC.
 scores = {name: ranker.predict(test) for name, ranker in rankers.items()}
 found = {name: ar.compare(scores, test, [measure]) for name, measure in (("the shop's measure", shop), ("AUC", "auc"))}
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")

@@ -20,7 +20,7 @@ for name, weights in {"MAP alone": [1, 0], "NDCG alone": [0, 1], "both": [1, 1]}
     print(f"{name:10}", {measure: round(value, 4) for measure, value in found[name].items()})
 
 # %%
-# Training on one measure costs a little of the other; training on both nearly has the best of each. The weights are
+# Training on one measure costs a little of the other; training on both comes close to the best of each. The weights are
 # parameters like any other: choose them on validation queries with ``ar.select``.
 
 best = {measure: max(means[measure] for means in found.values()) for measure in measures}

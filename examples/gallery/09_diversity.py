@@ -2,8 +2,8 @@
 Diversity
 =========
 
-Ten results from one shop help nobody. ``ar.diversify`` fills the first places with at most so many documents of each
-source, by score, and ``ar.evaluate_diverse`` measures what the constraint costs.
+Ten results from one shop are rarely useful. ``ar.diversify`` fills the first places by score with a limited number of
+documents from each source, and ``ar.evaluate_diverse`` measures what the constraint costs.
 """
 
 import matplotlib.pyplot as plt

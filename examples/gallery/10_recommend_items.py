@@ -18,7 +18,7 @@ ranker = ar.make_ranker("factor-rank", rank=2).fit(users, items, stars)
 print(ranker.recommend(0, n=5))
 
 # %%
-# Do the recommended items please? Compare what users would give to the five items recommended with their five best.
+# Do users like the items? Compare their ratings of the five recommended items with those of their five best.
 
 truth = taste @ nature.T
 found = [truth[user, ranker.recommend(user, n=5)].mean() for user in range(80)]

@@ -2,7 +2,7 @@
 Deploy to a search engine
 =========================
 
-Export a model for OpenSearch, with proof that the engine computes the trained scores.
+Export a model for OpenSearch, with a check that the engine computes the trained scores.
 """
 
 import tempfile

@@ -2,10 +2,10 @@
 Data larger than memory
 =======================
 
-A pack is a folder of plain arrays that are mapped into memory, so that data may be larger than it. Everything else
-stays as it is.
+A pack is a folder of plain arrays that are mapped into memory, so that data may be larger than memory. All
+other code is unchanged.
 
-A linear ranker can also learn from a file query by query. :doc:`/guide/large-data` has the whole story.
+A linear ranker can also learn from a file query by query. :doc:`/guide/large-data` has the details.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ packed = ar.load(folder / "train.pack")
 print(packed)
 
 # %%
-# A ranker learns the same model from the pack and from memory, to the bit.
+# A ranker learns exactly the same model from the pack and from memory.
 
 from_pack, in_memory = (ar.make_ranker("rank-svm").fit(data) for data in (packed, ar.load(folder / "train.txt")))
 print((from_pack.coef_ == in_memory.coef_).all(), from_pack.score(test))

@@ -2,11 +2,11 @@
 Our objective in XGBoost and PyTorch
 ====================================
 
-Every objective is a function of the scores alone, with its gradient. So it trains anybody's model: XGBoost's trees,
+Every objective is a function of the scores alone, with its gradient. So it can train any model: XGBoost's trees,
 a network in PyTorch, or gradient boosting written by hand.
 
-The example uses XGBoost where it is installed, and else scikit-learn's trees. The bound is piecewise linear: it has a
-gradient and no curvature, so every document gets the same one.
+The example uses XGBoost if it is installed, otherwise scikit-learn's trees. The bound is piecewise linear: it has a
+gradient but no curvature, so a constant is used as the curvature of every document.
 """
 
 import matplotlib.pyplot as plt
@@ -50,7 +50,7 @@ def by_hand():
 
 # %%
 # Test figures, tree by tree, beside a linear model on the same bound. Sixty trees on a gradient without curvature do
-# not overtake it: the example shows how an objective is handed over. For the best trees see ``query-mart``.
+# not overtake it: the example shows how an objective is passed on. For the best trees see ``query-mart``.
 name = "scikit-learn's trees" if xgb is None else "XGBoost's trees"
 steps = by_hand() if xgb is None else by_xgboost()
 curve = [ar.evaluate(scores, test, "ndcg@10").means["ndcg@10"] for scores in steps]
@@ -64,8 +64,8 @@ axes.legend()
 print(f"{name}: {curve[-1]:.4f}, linear: {level:.4f}")
 
 # %%
-# In PyTorch the same function is a node of the graph: it hands over its gradient by the scores, and PyTorch carries it
-# on to the weights of any network. With PyTorch 2.15 this small network reached 0.843, a little above the linear model.
+# In PyTorch the same function is a node of the graph: it returns its gradient by the scores, and PyTorch propagates
+# it to the weights of any network. With PyTorch 2.15 this small network reached 0.843, a little above the linear model.
 try:
     import torch
 

@@ -2,7 +2,7 @@
 Why two tools disagree on NDCG
 ==============================
 
-The same scores, the same labels, two numbers. ``ar.why_differs`` changes one rule at a time until they agree.
+The same scores and labels can give two values of NDCG. ``ar.why_differs`` changes one rule at a time until they agree.
 """
 
 import matplotlib.pyplot as plt

@@ -19,13 +19,13 @@ print(found.kappa, found.weighted_kappa, found.alpha)
 ar.plot.agreement(found)
 
 # %%
-# The queries that hold most of the disagreement are where a second look is worth most.
+# The queries with most of the disagreement should be judged again first.
 
 print(found.judge_again(5))
 
 # %%
-# Experts judge a quarter of the queries, drawn at random. The first line is the truth, which one does not know. The
-# cheap mean is wrong by as much as the model is; the interval of the corrected mean holds the truth.
+# Experts judge a quarter of the queries, drawn at random. The first line is the truth, which is unknown in practice.
+# The cheap mean is wrong by as much as the model is; the interval of the corrected mean contains the truth.
 
 system = expert.X[:, expert.feature_names.index("bm25_title")]
 drawn = np.sort(rng.choice(expert.n_queries, expert.n_queries // 4, replace=False))

@@ -2,7 +2,7 @@
 From clicks to judgements
 =========================
 
-A click log says what was shown and what was clicked. How much of a click is owed to the rank?
+A click log records what was shown and what was clicked. How much do clicks depend on the rank?
 """
 
 import numpy as np
@@ -15,13 +15,13 @@ print(log)
 print(ar.doctor(log))
 
 # %%
-# Rates of clicks mix how a rank is seen with how good its documents are.
+# Click rates mix how often a rank is seen with how good its documents are.
 
 ar.plot.click_rates(log)
 
 # %%
-# Documents that were shown at several ranks tell the two apart. These are the pairs of ranks with their impressions,
-# and the curve; the readers of this log see rank k with 1/k.
+# Documents that were shown at several ranks separate the two. These are the pairs of ranks with their impressions,
+# and the curve; the readers of this log see rank k with probability 1/k.
 
 ar.plot.rank_pairs(log)
 
@@ -32,7 +32,7 @@ axes.plot(np.arange(1, 11), 1 / np.arange(1, 11), "k:", label="truth")
 axes.legend()
 
 # %%
-# With the curve, clicks become judgements, which ``ar.evaluate`` takes, and other tools.
+# With the curve, clicks become judgements for ``ar.evaluate`` and for other tools.
 
 judged = ar.judgements(log, "examinations", propensities=theta, levels=5, min_impressions=50)
 print(judged)

@@ -2,7 +2,8 @@
 From a click log to a deployed ranker
 =====================================
 
-No judgements: a ranker learns from the clicks of six days, is judged by those of the next four, and goes to OpenSearch.
+Without judgements, a ranker learns from the clicks of six days, is evaluated on the next four, and is exported to
+OpenSearch.
 """
 
 import tempfile
@@ -19,13 +20,13 @@ early, late = log.split(before="2026-01-07")
 print(early, late, sep="\n")
 
 # %%
-# How much each rank is seen, from the earlier days. The readers of this log see rank k with 1/k.
+# How often each rank is seen, from the earlier days. The readers of this log see rank k with probability 1/k.
 
 theta = ar.propensities(early)
 axes = theta.plot()
 
 # %%
-# The candidates: a row for each query and product, with what is known before anybody clicks. The shop's own click rate
+# The candidates: a row for each query and product, with what is known before the first click. The shop's own click rate
 # is not.
 
 kept = [place for place, name in enumerate(shop.feature_names) if name != "click_rate"]
@@ -35,14 +36,14 @@ train = ar.from_clicks(early, table, propensities=theta)
 ranker = ar.make_ranker("lambda-mart", n_trees=60).fit(train)
 
 # %%
-# What it would earn on the later days, beside the ranker in production: discounted clicks a session.
+# What it would earn on the later days, beside the ranker in production: discounted clicks per session.
 
 systems = {"production": production, "from clicks": ranker.predict(table)}
 found = ar.compare(systems, late, "dcg@10", propensities=theta, features=table)
 print(found)
 
 # %%
-# Simulation knows the truth, and the shop's labels agree.
+# In a simulation the truth is known: the shop's labels lead to the same conclusion.
 
 for name, scores in systems.items():
     print(f"{name:12} NDCG@10 {ar.evaluate(scores, shop, 'ndcg@10').means['ndcg@10']:.4f}")
@@ -59,7 +60,7 @@ axes.set(xlabel="DCG@10 a session, by the later days", yticks=[])
 axes.legend()
 
 # %%
-# The ranker goes to the engine, with the proof that it computes the same scores there.
+# The ranker is exported to the engine, with a check that it computes the same scores there.
 
 exported = ar.export(ranker, "opensearch", name="shop", check=table)
 folder = Path(tempfile.mkdtemp())
@@ -67,8 +68,8 @@ exported.write(folder)
 print(exported.parity, sorted(path.name for path in folder.iterdir()), sep="\n")
 
 # %%
-# Before all users get it, let some decide: lists of both rankers, mixed anew for every search, and the clicks of each
-# team (``ar.preference``).
+# Before it serves all users, test it on some: interleave the lists of both rankers for every search, and compare the
+# clicks of the two (``ar.preference``).
 
 
 def run_of(scores):

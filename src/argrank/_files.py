@@ -224,11 +224,11 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Return a folder, which is made if it is not there yet."""
+    """Return a folder; create it if it does not exist."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{os.fspath(path)}: cannot be made: {error.strerror}") from error
+        raise InputError(f"{os.fspath(path)}: cannot be created: {error.strerror}") from error
     return Path(path)
 
 

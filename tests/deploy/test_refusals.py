@@ -136,5 +136,5 @@ def test_a_feature_set_of_the_plugins_has_a_limit():
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         ar.export(LINEAR, "solr").write(tmp_path / "file" / "x")

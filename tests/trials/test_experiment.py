@@ -232,7 +232,7 @@ def test_a_folder_of_folds(config, tmp_path):
 
 def test_an_output_that_cannot_be_made(config, tmp_path):
     (tmp_path / "out").write_text("a file")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         ar.run_experiment(config, tmp_path / "out")
 
 

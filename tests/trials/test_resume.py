@@ -100,5 +100,5 @@ def test_what_cannot_be_resumed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="resume: expected a random_state, got None"):
         ar.cross_validate("regression", DATA, "map", random_state=None, resume=tmp_path)
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InputError, match="file: cannot be made"):
+    with pytest.raises(InputError, match="file: cannot be created"):
         ar.select("regression", "default", *PARTS, "map", resume=tmp_path / "file")

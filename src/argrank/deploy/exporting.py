@@ -135,10 +135,10 @@ class Proof(NamedTuple):
     @property
     def sentence(self) -> str:
         """The sentence printed with an export."""
-        how = "to the bit" if self.within == 0 else f"within {self.within:.0e} of the largest"
+        how = "exactly the same" if self.within == 0 else f"the same within {self.within:.0e} of the largest"
         return (
             f"Proof: {self.by} scored the files of {self.models} models; on {self.rows} rows the simulated scores are "
-            f"the same {how}."
+            f"{how}."
         )
 
 

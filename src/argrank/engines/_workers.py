@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster: the code they run, what is asked before data are placed, what failures are called."""
+"""The workers of a Dask cluster: the code they run, checks before data are placed, and the errors for failures."""
 
 from __future__ import annotations
 

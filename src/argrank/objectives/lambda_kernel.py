@@ -194,7 +194,7 @@ def push_pairs(
     ranked: Ranked, groups: Groups, sums: Sums, discounts: Floats, kind: int, truncation: int, scale: float,
     sigmoid: float, normalised: int, valued: bool, weighted: bool,
 ) -> Any:  # fmt: skip
-    """Let every pair push its documents apart; return the sum of the pushes' sizes, and the loss if it is asked for."""
+    """Add the gradients of all pairs; return the sum of their absolute values, and the loss if requested."""
     s, y = ranked.score, ranked.gain
     last, above, mean, mean_above, inside = groups
     n, top = len(s), min(truncation, len(s))

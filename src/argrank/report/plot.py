@@ -1,6 +1,6 @@
 """The report's plots through matplotlib, for notebooks and papers: ``ar.plot.weights(ranker)``.
 
-Every function draws into ``axes``, or into a new figure's, and returns them; titles and sizes are yours to change.
+Every function draws into ``axes``, or into those of a new figure, and returns them; titles and sizes can be changed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
     "weights",
 ]
 
-CLOCK = ("iteration", "seconds")  # columns of a trace that say when
+CLOCK = ("iteration", "seconds")  # columns of a trace that count iterations or time
 MOST_COUNTS = 12  # grades whose counts are written into the picture
 HISTOGRAMS = {
     "labels": (figures.label_counts, "label", "documents"),
@@ -91,7 +91,7 @@ def differences(comparison: Comparison, measure: str, a: str, b: str, *, axes: A
 
 @checked
 def agreement(found: Agreement, *, axes: Any = None) -> Any:
-    """Draw what grades two judges gave the same documents, as shares of the first judge's grade, with the counts."""
+    """Draw the grades of two judges for the same documents, as shares of the first judge's grade, with counts."""
     axes = axes_or_new(axes)
     each = found.table.sum(axis=1, keepdims=True)
     shares = found.table / np.maximum(each, 1)
@@ -115,7 +115,7 @@ def agreement(found: Agreement, *, axes: Any = None) -> Any:
 def power(found: Power, *, axes: Any = None) -> Any:
     """Draw the smallest difference that n queries show, for every pair of ``ar.power``, against their number.
 
-    Dots are the queries at hand; the dashed line is the difference that was asked about.
+    Dots mark the number of queries in the data; the dashed line is the requested difference.
     """
     drawn = [row for row in found.rows if np.isfinite(row.smallest)]
     if not drawn:
@@ -140,7 +140,7 @@ def power(found: Power, *, axes: Any = None) -> Any:
 def trace(fitted: Any, column: str | None = None, *, axes: Any = None) -> Any:
     """Draw a column of the trace of a fitted ranker, or of several in a dict, against the iteration.
 
-    By default the objective or, where none was recorded, what was: the measure on the validation data, say.
+    By default the objective or, if it was not recorded, another column, such as the measure on the validation data.
     """
     axes = axes_or_new(axes)
     rankers = fitted if isinstance(fitted, Mapping) else {type(fitted).__name__: fitted}
@@ -190,7 +190,7 @@ def path(found: Path, what: str = "value", *, axes: Any = None) -> Any:
 def weights(fitted: Any, names: Sequence[str] | None = None, *, top: Count = 20, axes: Any = None) -> Any:
     """Draw the largest weights of a linear ranker or model, or those of ``ar.bootstrap_weights`` with intervals.
 
-    Of other rankers, which have no weights, the importances of the features are drawn.
+    Other rankers have no weights; for them, the importances of the features are drawn.
     """
     if isinstance(fitted, WeightIntervals):
         spans = np.maximum([fitted.weights - fitted.low, fitted.high - fitted.weights], 0)
@@ -203,7 +203,7 @@ def weights(fitted: Any, names: Sequence[str] | None = None, *, top: Count = 20,
 
 @checked
 def importances(fitted: Any, names: Sequence[str] | None = None, *, top: Count = 20, axes: Any = None) -> Any:
-    """Draw the importances of a ranker's or model's features, or what ``ar.permutation_importance`` found."""
+    """Draw the importances of a ranker's or model's features, or those of ``ar.permutation_importance``."""
     if isinstance(fitted, PermutationImportance):
         spans = np.abs(fitted.intervals.T - fitted.losses)
         return _bars(fitted.losses, names or fitted.features, f"loss of {fitted.measure}", top, axes, spans)
@@ -213,7 +213,7 @@ def importances(fitted: Any, names: Sequence[str] | None = None, *, top: Count =
 
 @checked
 def dependence(fitted: Any, data: Dataset, feature: str | int, *, axes: Any = None) -> Any:
-    """Draw how the mean score moves with one feature, given by name or column number, others staying as they are."""
+    """Draw the mean score against one feature, given by name or column number; the other features are unchanged."""
     if isinstance(feature, str):
         check_name("feature", feature, data.feature_names or ())
     column = (data.feature_names or ()).index(feature) if isinstance(feature, str) else feature

@@ -128,7 +128,7 @@ class Keeper:
         return None
 
     def offer(self, state: State | Callable[[], State], now: bool = False) -> None:
-        """Take note of a state, which may be written to a file, ``now`` or later; a function is asked only then."""
+        """Record a state that may be written to a file, ``now`` or later; a function is called only then."""
 
     def finished(self) -> State | None:
         """Begin the next solve: return its result, as ``finish`` got it, if it was finished before."""

@@ -198,7 +198,7 @@ class _Sample:
 
 
 def _differs(a: Floats, b: Floats) -> float:
-    """Return p of Welch's test; 1 where it cannot be made."""
+    """Return the p-value of Welch's test; 1 where it is undefined."""
     if len(a) < 2 or len(b) < 2:
         return 1.0
     first, second = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)

@@ -128,7 +128,7 @@ class LinearRanker(BaseRanker):
             return []
         return [
             f"solver={self.solver!r} cannot tell how far the next minimum is, so tol was not checked: "
-            f"{result.message}, at an objective of {result.objective:.6g}; solver='auto' goes on until tol is met"
+            f"{result.message}, at an objective of {result.objective:.6g}; solver='auto' continues until tol is met"
         ]
 
     def _stayed(self, R: Regulariser, w: Floats) -> Stayed | None:

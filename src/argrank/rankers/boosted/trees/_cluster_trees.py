@@ -1,7 +1,7 @@
 """Trees on a cluster: LightGBM's own distributed training, on the gradients of our losses.
 
 LightGBM cuts features into bins and draws rows on every worker by itself, so trees depend on the partitions, unlike
-linear models. It cannot go on without a worker either: ``lightgbm.dask`` binds one task to every worker, Dask keeps the
+linear models. Nor can it continue without a worker: ``lightgbm.dask`` binds one task to every worker, Dask keeps the
 task of a dead worker until that worker comes back, which it does not, and LightGBM waits in a socket. So the workers
 are monitored, and if one is lost, its tasks are cancelled some seconds later.
 """
