@@ -125,7 +125,7 @@ def test_any_number_of_threads_and_blocks_gives_the_same_tree(monkeypatch):
     rng = np.random.default_rng(1)
     X, gradient, curvature = rng.normal(size=(500, 80)), rng.normal(size=500), rng.random(500)
     _, one = grown_on(X, gradient, curvature, 5, 1.0, np.zeros(80))
-    monkeypatch.setattr(growing, "SMALL", 0)
+    monkeypatch.setattr(growing, "SMALL_CELLS", 0)
     _, four = grown_on(X, gradient, curvature, 5, 1.0, np.zeros(80), n_jobs=4)
     assert one.questions == four.questions
     assert one.values.tobytes() == four.values.tobytes()

@@ -140,7 +140,7 @@ def test_interrupting_keeps_what_was_grown(data, monkeypatch):
         return grow(self, *arguments)
 
     monkeypatch.setattr(LightGBMBoosters, "grow", interrupted)
-    with pytest.warns(ArgrankWarning, match="interrupted; the 7 rounds"):
+    with pytest.warns(ArgrankWarning, match="interrupted; the 7 earlier rounds"):
         ranker = MART(n_trees=20).fit(data)
     monkeypatch.undo()
     assert ranker.predict(data).tobytes() == MART(n_trees=7).fit(data).predict(data).tobytes()
