@@ -78,7 +78,7 @@ def test_the_default_decay_is_no_worse_on_validation_parts():
     )
 
 
-@pytest.mark.parametrize(("name", "table"), [("models", "compress/table.md")])
+@pytest.mark.parametrize(("name", "table"), [("auto", "symmetric/efforts.md"), ("models", "compress/table.md")])
 def test_guides_have_the_means_of_an_experiment(name, table):
     page = (ROOT / "docs" / "guide" / f"{name}.md").read_text("utf-8")
     last = (ROOT / "experiments" / table).read_text("utf-8").split("\n\n")[-1]
