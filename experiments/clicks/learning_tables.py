@@ -95,7 +95,8 @@ def draw(cells: dict[Cell, dict[str, float]], path: Path) -> None:
     """Draw NDCG@10 against clicks, a panel for each data set and ranker."""
     from matplotlib.figure import Figure
 
-    main = [key for key in cells if key[1:3] == ("1", "0.1") and key[4] not in ("auto",)]
+    most = max(len(one) for one in cells.values())  # means over fewer seeds are of other queries
+    main = [key for key, one in cells.items() if key[1:3] == ("1", "0.1") and key[4] != "auto" and len(one) == most]
     names, rankers = (sorted({key[place] for key in main}) for place in (0, 4))
     figure: Any = Figure(figsize=(12, 10), layout="constrained")
     axes = figure.subplots(len(rankers), len(names), sharex=True, sharey="col")
