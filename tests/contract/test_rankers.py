@@ -93,7 +93,7 @@ def test_the_guide_lists_the_checks_that_fail():
     assert listed == {"all": set(WITHOUT_QUERIES), "those without weights of rows": set(WEIGHTS_OF_ROWS)}
     assert set(re.findall(r"`(check_\w+)`", page)) == set(WITHOUT_QUERIES) | set(WEIGHTS_OF_ROWS)
     with_weights = {name for name in NAMES if ar.make_ranker(name).uses_row_weights}
-    sentence = re.search(r"Weights of rows are taken by (.*?)\.", page, re.DOTALL)[1]
+    sentence = re.search(r"Row weights are supported by (.*?)\.", page, re.DOTALL)[1]
     assert set(re.findall(r"`([\w-]+)`", sentence)) == with_weights
 
 
