@@ -65,7 +65,7 @@ def let_there_be_two(client):
     """Wait for two workers; where a killed one does not come back, as on a busy machine, start another."""
     try:
         client.wait_for_workers(2, timeout=15)
-    except asyncio.TimeoutError:
+    except (TimeoutError, asyncio.TimeoutError):  # the same from Python 3.11 on
         client.cluster.scale(len(client.cluster.workers) + 1)
         client.wait_for_workers(2, timeout=60)
 

@@ -178,7 +178,7 @@ class DistributedDataset(Partitioned):
         try:
             with self.client.as_current():
                 wait(calls, timeout=LOOK)
-        except asyncio.TimeoutError:  # no OSError, and not the built-in one, on Python 3.10
+        except (TimeoutError, asyncio.TimeoutError):  # the same from Python 3.11 on
             return False
         return True
 
