@@ -30,9 +30,9 @@ answer: the mean over data sets of the difference in NDCG@10 on test queries. Th
 better, how it was measured, how often test queries were looked at, and every data set. `python -m benchmarks.peers
 page` writes this page from what `make bench-peers` has run.
 """
-WHY = """On generated asymmetric trees the loss makes the difference: with 400 trees each, on another set of
-this kind, CatBoost's YetiRank has 0.7141, its QueryRMSE 0.7058, and `symmetric-mart` 0.7067 to 0.7085 on three losses
-(`python -m experiments.symmetric.losses`).
+WHY = """On generated asymmetric trees the loss is the likely reason: with 400 trees each, on one other set of
+this kind, CatBoost's YetiRank has 0.7141, its QueryRMSE 0.7058, and `symmetric-mart` 0.7067 to 0.7085 on three losses;
+the differences are 1.5 to 2 standard errors (`python -m experiments.symmetric.losses`).
 """
 OUTSIDE = """## What others measured
 
