@@ -85,12 +85,12 @@ def score(tool: str, model: Any, X: Any) -> Any:
 
 
 def reading(*tools: str) -> Callable[[Path], tuple[dict[str, Any], Any]]:
-    """Return what reads the forests of some tools and the rows."""
+    """Return a function that reads the forests of some tools and the rows."""
     return lambda folder: ({tool: load(tool, folder) for tool in tools}, np.load(folder / "X.npy"))
 
 
 def scoring(tool: str, size: int | None = None) -> Callable[[tuple[dict[str, Any], Any]], object]:
-    """Return what scores all rows with the forest of a tool, at once or so many at a time."""
+    """Return a function that scores all rows with the forest of a tool, all at once or ``size`` at a time."""
 
     def run(given: tuple[dict[str, Any], Any]) -> object:
         models, X = given
@@ -101,5 +101,5 @@ def scoring(tool: str, size: int | None = None) -> Callable[[tuple[dict[str, Any
 
 
 def loading(tool: str) -> Callable[[Path], object]:
-    """Return what loads the forest of a tool 100 times."""
+    """Return a function that loads the forest of a tool 100 times."""
     return lambda folder: [load(tool, folder) for _ in range(100)]

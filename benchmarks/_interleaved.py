@@ -1,4 +1,4 @@
-"""Time several functions in turn, so that a change of the machine's mood meets all of them."""
+"""Time several functions in turn, so that a change in the machine's load affects all of them."""
 
 from __future__ import annotations
 

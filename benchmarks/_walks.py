@@ -1,7 +1,7 @@
-"""A process that walks lines with the argrank that its PYTHONPATH has; ``linesearch_growth`` runs one of each code.
+"""A process that walks lines with the argrank on its PYTHONPATH; ``linesearch_growth`` runs one for each version.
 
-It reads requests from standard input, one JSON object a line, and answers each with one. It imports nothing of this
-folder, so that it runs with any argrank.
+It reads requests from standard input, one JSON object a line, and answers each with one. It imports nothing from
+this folder, so that it runs with any version of argrank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from argrank.linesearch.landscape import Landscape
 N_QUERIES = 20
 RELEVANT = 0.2  # share of the documents, with grades 1 to 4
 NOBODY = np.empty(0, np.intp)
-WIDE = 1e-9  # intervals narrower than this share of |t| are not looked into
+WIDE = 1e-9  # intervals narrower than this share of |t| are not evaluated
 
 
 class Lines:

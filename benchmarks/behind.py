@@ -1,11 +1,11 @@
 """Work in which a peer used to be faster: argrank and the peer in turn, before and now.
 
 ``python -m benchmarks behind`` prints the table and writes it to ``benchmarks/behind.csv``; ``behind:csv,parquet`` runs
-the rows that begin so. CPU seconds on one thread, median of five interleaved repeats, every one in a process of its own
+the rows whose names begin so. CPU seconds on one thread, median of five interleaved repeats, each in its own process
 that has done a small piece of the same work before (commands are timed as a whole), in pages of 4 kB on both sides;
 memory is the greatest addition to the process's own pages during the work, or the whole process of a command. The
-column *before* has what was measured on another machine when the row was behind: its ratio compares with the ratio of
-now, its seconds do not.
+column *before* has what was measured on another machine when the row was behind: its ratio can be compared with
+the present one, its seconds cannot.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.read_letor import _peak_memory
 from benchmarks.speed import LIGHTGBM_SCRIPT, _cost
 
 REPEATS = int(os.environ.get("ARGRANK_BENCH_REPEATS", "5"))
-SHARE = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # less than all rows, for a busy machine
+SHARE = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # below 1: fewer rows, for a busy machine
 TABLE = Path(__file__).with_suffix(".csv")
 COLUMNS = (
     "work", "peer", "argrank s", "peer s", "times", "bar", "argrank MB", "peer MB", "times the memory", "before, times",
@@ -39,7 +39,7 @@ ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "POLARS_MAX_THREADS": "1",
     "ARROW_NUM_THREADS": "1",
-    "NUMPY_MADVISE_HUGEPAGE": "0",  # a virtual machine may take four times as long to hand out the same 250 MB
+    "NUMPY_MADVISE_HUGEPAGE": "0",  # a virtual machine may take four times as long to allocate the same 250 MB
 }
 WHO = ("argrank", "peer")
 

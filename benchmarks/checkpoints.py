@@ -63,7 +63,7 @@ class Meter:
         self.cpu, self.writings = self.cpu + time.process_time() - begin, self.writings + 1
 
     def offer(self, keeper: Checkpoint, state: Any, now: bool = False) -> None:
-        """Offer a state; the time of asking for it is that of writing, too."""
+        """Offer a state, and end the fit when its time is over."""
         self._offer(keeper, state, now)
         if time.process_time() - self._begin > self.seconds:
             raise KeyboardInterrupt

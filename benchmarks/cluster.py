@@ -3,7 +3,7 @@
 Bars: a pass over a million rows or more at most 1.3 times that of two threads; an empty round trip at most 15 ms on a
 quiet machine; a worker's memory under 2.5 times its partitions after ten fits. Passes are wall-clock, taken in turn
 with those of threads, so that a busy machine slows both. A worker is killed in the middle of a fit. Last, passes over
-ten times the rows, and what they would take for 1e8 and 1e9 by the bytes of a second.
+ten times the rows, and what they would take for 1e8 and 1e9 rows at the measured bytes per second.
 
 Parts: passes, memory, kill, growth. ``ARGRANK_BENCH_ROWS`` is the number of rows, 1,000,000 by default. Everything
 listens on 127.0.0.1.

@@ -1,7 +1,7 @@
 """Time and memory of a ConvexLoss fit beside RankSVM and SVMndcg, and its growth with sample size and list length.
 
-No bar is promised: the table shows what one pays. All three are fitted in turn in the same run, at values of C of the
-order that validation chooses; ConvexLoss is that for NDCG@10. NDCG@10 on the training data says what was learned: where
+There is no bar: the table shows the cost. All three are fitted in turn in the same run, at values of C of the
+order that validation chooses; ConvexLoss is for NDCG@10. NDCG@10 on the training data says what was learned: where
 SVMndcg's is that of a random order, its bound has collapsed and the time is that of proving w = 0. Memory is what comes
 on top of what the process holds already, so of fits in a row the first shows the most.
 """

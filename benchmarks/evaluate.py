@@ -2,7 +2,7 @@
 
 Against pytrec_eval-terrier, its ``evaluate`` alone and with the conversion of the arrays into its dictionaries, and
 against a loop over scikit-learn's ``ndcg_score``, which gives NDCG@10 alone and is timed on a sample of the queries.
-Every repeat runs all of them in turn, so they meet the same state of the machine; the medians are compared.
+Every repeat runs all of them in turn, so that the machine's load affects all alike; the medians are compared.
 """
 
 from __future__ import annotations

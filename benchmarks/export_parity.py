@@ -1,9 +1,9 @@
 """Is the deployed score the trained score? Every ranker that can be exported, to every target that takes its model.
 
 Bar: no query reordered beyond rounding. The test rows have the features that an engine has, rounded to float32, so that
-what differs is the target's own doing. Collections are looked for in $ARGRANK_DATA, else in ../shared/data, and those
-that are not there are named. Rankers train for a few rounds on some of the queries: what is scored matters here, not
-how well. ``ARGRANK_PARITY_QUERIES`` sets how many queries train (60), and ``ARGRANK_PARITY_RANKERS`` which rankers.
+any difference comes from the target. Collections are looked for in $ARGRANK_DATA, else in ../shared/data, and those
+that are not there are named. Rankers train for a few rounds on some of the queries: scores must agree here, they need
+not be good. ``ARGRANK_PARITY_QUERIES`` sets how many queries train (60), and ``ARGRANK_PARITY_RANKERS`` which rankers.
 """
 
 from __future__ import annotations
@@ -88,4 +88,4 @@ def run() -> None:
                 )
             line = "".join(f"{cell:>26}" for cell in cells)
             print(f"{name:22}{normalise or '-':12}{n_targets:<9}{line}{time.perf_counter() - begin:10.1f}", flush=True)
-    print(f"{failures} of {total} exports reorder a query beyond rounding or score a made row otherwise (bar: 0)")
+    print(f"{failures} of {total} exports reorder a query beyond rounding or misscore a generated row (bar: 0)")

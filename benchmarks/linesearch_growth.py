@@ -5,7 +5,7 @@ table of docs/guide/tune.md. It needs the repository's history: "before" is the 
 same lines in a process of its own; both take turns, on one thread. All times are CPU times, medians of repeats.
 
 - ratios are to ``np.argsort`` of as many numbers as the new code has breakpoints;
-- dense evaluation would value every ranking: one evaluation between any two crossings of a query, n (n - 1) / 2 for
+- dense evaluation would evaluate every ranking: one evaluation between any two crossings of a query, n (n - 1) / 2 for
   each. Some are made, and their time is multiplied; their values are compared with those of the walk.
 
 Bars: NDCG, AP and ERR of whole lists at most 4 times the sort, RR at most 5 times NDCG@10.

@@ -2,8 +2,8 @@
 
 Bars, for a generated file of 2 GB (BYTES in the environment changes it; the file is deleted after): the peak of memory
 stays under 1 GB, and the objective, taken by streaming the same file, is within 1 % of the batch optimum. That is
-bracketed by cutting planes, each from a pass that streams the file as well: the bound from below is a proof wherever
-the planes were taken, so they begin near the end, at the online weights, which saves passes.
+bracketed by cutting planes, each from a pass that streams the file as well: the lower bound holds wherever the
+planes were taken, so they begin near the optimum, at the online weights, which saves passes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from argrank.solvers.regularisers import Squared
 
 N_FEATURES, N_DOCUMENTS = 136, 100
 STEPS = 10_000  # of the online solver, at least
-GAP, MOST_PLANES, TOWARDS = 2e-3, 30, 0.1  # of the batch bracket; a plane is taken so far from the best to the lowest
+GAP, MOST_PLANES, TOWARDS = 2e-3, 30, 0.1  # of the batch bracket; TOWARDS: step from best to lowest
 
 
 def write_file(path: Path, n_bytes: int, block: int = 50) -> int:

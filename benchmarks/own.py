@@ -68,7 +68,7 @@ def pair_hinge(scores: Any, labels: Any) -> Any:
 
 
 def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function where numba does not find it."""
+    """Return the function in a wrapper that numba does not compile."""
     return functools.partial(function)
 
 
@@ -117,7 +117,7 @@ def row(what: str, by_hand: str, difference: float, ways: dict[str, Callable[[],
 def run() -> None:
     many, few = ar.make_ranking(2000, (50, 150), 2, random_state=0), ar.make_ranking(20, (50, 100), 2, random_state=0)
     rows = []
-    first_call(err10)  # wakes the compiler
+    first_call(err10)  # loads the compiler
     for name, function in (("ndcg@10", ndcg10), ("err@10", err10)):
         own, plain, first = function_measure(function), function_measure(uncompiled(function)), first_call(function)
         (ours,) = ar.evaluate(many.X[:, 0], many, name).values.values()

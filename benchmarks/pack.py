@@ -94,7 +94,7 @@ def write_parquet(folder: Path, n_rows: int, scattered: bool) -> int:
 
 
 class Peak(threading.Thread):
-    """Looks at what this process has to itself, and at its resident size, twenty times a second."""
+    """Samples the anonymous memory and the resident size of this process twenty times a second."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -102,7 +102,7 @@ class Peak(threading.Thread):
         self._done = threading.Event()
 
     def run(self) -> None:
-        """Look until told to stop."""
+        """Sample until told to stop."""
         while not self._done.wait(0.05):
             facts = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
             sizes = [int(facts[name].split()[0]) * 1024 for name in ("RssAnon", "VmRSS")]
@@ -207,7 +207,7 @@ def checksums(path: Path) -> None:
 
 
 def growth(folder: Path, n_bytes: float) -> None:
-    """Tell what a pass over ten times the rows costs."""
+    """Print the cost of a pass over ten times the rows."""
     write_pack(folder / "a.pack", rows_for(n_bytes))
     passes({"map": ar.load(folder / "a.pack")}, 3)
     shutil.rmtree(folder / "a.pack")
@@ -227,7 +227,7 @@ def passes(sets: dict[str, ar.Dataset], repeats: int) -> dict[str, float]:
 
 
 def packing(folder: Path, n_bytes: float) -> None:
-    """Tell the CPU of packing Parquet whose queries are together."""
+    """Print the CPU time of packing Parquet files in which the rows of a query are together."""
     size = write_parquet(folder / "parts", rows_for(n_bytes), False)
     for _ in range(3):
         cpu, begin = time.process_time(), time.perf_counter()
@@ -281,7 +281,7 @@ def larger_than_memory(folder: Path, n_bytes: float) -> None:
     shutil.rmtree(path)
 
 
-#: Parts, and the disk that each needs: a function of the folder and of bytes, those bytes, and how many times of them.
+#: Part -> function of a folder and a number of bytes, that number, and the disk space needed as a multiple of it.
 PARTS: dict[str, tuple[Callable[[Path, float], None], float, float]] = {
     "map": (warm_map, 0.55 * GB, 1.1),
     "packing": (packing, 0.55 * GB, 2.2),

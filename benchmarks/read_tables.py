@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 REPEATS = 5
-SHARE = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # less than all rows, for a busy machine
+SHARE = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # below 1: fewer rows, for a busy machine
 BAR = 1.3
 
 MEASURE = """

@@ -1,4 +1,4 @@
-"""The cost of one risk evaluation against the two products it cannot do without, and of a whole RankSVM fit.
+"""The cost of one risk evaluation against the two products that it requires, and of a whole RankSVM fit.
 
 Bars: at most 2.0 times the products in float64 and 3.0 in float32, on 2,000 queries of 40 to 160 documents and 136
 features; a fit's peak memory at most 1.3 times the features in all.

@@ -1,4 +1,4 @@
-"""Speed where users feel it: serving, training, start-up, the first run, memory; with peers in the same run.
+"""Speed that users notice: serving, training, start-up, the first run, memory; with peers in the same run.
 
 Rows that take a process of their own (start-up, first run, memory) are aims; the others are bars. All on one thread,
 CPU seconds, median of interleaved repeats. A peer that is not installed leaves its column empty.
@@ -26,7 +26,7 @@ from argrank.models.linear import LinearModel
 from argrank.models.trees import TreesModel
 from benchmarks._interleaved import medians
 
-SHARE = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # less than all rows, for a busy machine
+SHARE = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # below 1: fewer rows, for a busy machine
 MANY = round(1_000_000 * SHARE)
 QUIET = {"verbosity": -1, "num_threads": 1}
 

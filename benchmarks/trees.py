@@ -18,7 +18,7 @@ N_QUERIES, N_DOCUMENTS, N_FEATURES = 2000, 120, 136
 ROUNDS = 20  # of the timed fits
 REPEATS = 3
 
-#: Trees of all documents, features and cuts, from nothing: what is compared are the weights.
+#: Trees of all documents, features and cuts, without a start, so that only the weights differ.
 PLAIN = {"feature_fraction": 1.0, "extra_trees": False, "start": None}
 OWN: dict[str, dict[str, Any]] = {
     "mart": {**PLAIN, "bagging_fraction": 1.0},
@@ -47,16 +47,16 @@ def tuned(name: str, train: ar.Dataset, valid: ar.Dataset) -> Any:
 
 
 def seconds_a_round(name: str, data: ar.Dataset, n_leaves: int) -> float:
-    """Return the processor's seconds from the first to the last round, by the number of rounds between; one thread."""
+    """Return the mean CPU seconds of a round after the first, on one thread."""
     ranker = ar.make_ranker(name, n_trees=ROUNDS, n_leaves=n_leaves, n_jobs=1, verbose=-1, **OWN[name])
-    with mock.patch("time.perf_counter", time.process_time):  # other work on the machine shall not count
+    with mock.patch("time.perf_counter", time.process_time):  # so that other work does not count
         seconds = ranker.fit(data).trace_["seconds"]
     return float(seconds[-1] - seconds[0]) / (ROUNDS - 1)
 
 
 def run(n_queries: int = N_QUERIES, n_documents: int = N_DOCUMENTS, n_features: int = N_FEATURES) -> dict[str, float]:
     """Print the tables and return their figures."""
-    share = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # less than all queries, for a busy machine
+    share = float(os.environ.get("ARGRANK_BENCH_SHARE", "1"))  # below 1: fewer queries, for a busy machine
     data = ar.make_ranking(round(share * n_queries), n_documents, n_features, truth="nonlinear", random_state=1)
     figures: dict[str, float] = {}
     print(f"{data.n_queries:,} queries x {n_documents} x {n_features}, nonlinear truth")

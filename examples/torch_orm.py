@@ -3,8 +3,8 @@
     pip install argrank[torch]
     python examples/torch_orm.py
 
-The objective is a function of the scores alone: it hands its gradient by the scores to PyTorch, which carries it on to
-the weights of any network.
+The objective is a function of the scores alone: it gives PyTorch its gradient with respect to the scores, and
+PyTorch propagates it to the weights of any network.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     pip install xgboost
     python examples/xgboost_orm.py
 
-The bound is piecewise linear, so it has a gradient and no curvature: every document gets the same one, which makes a
-leaf the mean gradient of its documents, as in gradient boosting without Newton steps.
+The bound is piecewise linear, so it has a gradient but no curvature: every document gets the same Hessian, which makes
+a leaf the mean gradient of its documents, as in gradient boosting without Newton steps.
 """
 
 from __future__ import annotations

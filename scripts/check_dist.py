@@ -1,8 +1,8 @@
 """Build wheel and sdist, install the wheel into clean environments, and run the smoke test in each; ``make dist``.
 
 Every Python from 3.10 to 3.14 that is found gets the wheel without extras and with all of them; the first one found
-also gets it with each extra alone, and built from the sdist. The classifiers of pyproject.toml must name no Python
-beyond those that ran, where all are found.
+also gets it with each extra alone, and built from the sdist. Where all are found, the classifiers of
+pyproject.toml must not name any other Python.
 """
 
 from __future__ import annotations

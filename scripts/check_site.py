@@ -1,7 +1,7 @@
-"""Check the built site: links lead somewhere, nothing is fetched, no page is wider than a phone, axe-core is content.
+"""Check the built site: links lead somewhere, nothing is fetched, no page is wider than a phone, axe-core passes.
 
 ``python scripts/check_site.py site``; ``make docs`` does it. Widths and accessibility need chromium with chromedriver,
-and axe-core. Without them they are not checked, which is said; in CI that is an error.
+and axe-core. Without them these checks are skipped with a message; in CI that is an error.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Page(HTMLParser):
 
 
 def pages_of(site: Path) -> list[Path]:
-    """Return the pages; what themes keep among their files is none."""
+    """Return the pages, without those among the files of themes."""
     return sorted(path for path in site.rglob("*.html") if "_static" not in path.parts)
 
 
@@ -111,7 +111,7 @@ def in_browser(site: Path) -> Iterator[str]:
 
 
 def unchecked(reason: str) -> Iterator[str]:
-    """Say loudly what is not checked here; in CI that is a mistake."""
+    """Print a clear message about what is not checked; in CI that counts as a mistake."""
     if os.environ.get("CI") == "true":
         yield reason
     else:
@@ -153,7 +153,7 @@ def inaccessible(driver: Any, site: Path, axe: str) -> Iterator[str]:
 
 
 def too_tall(driver: Any, site: Path) -> Iterator[str]:
-    """Yield the cells of the tables of claims that take more than eight lines on a desk."""
+    """Yield the cells of the tables of claims that take more than eight lines on a desktop screen."""
     set_size(driver, DESK, 900)
     for name in CLAIMS:
         show(driver, site / name)
@@ -162,7 +162,7 @@ def too_tall(driver: Any, site: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Check, say what is wrong, and end with 1 if there is something."""
+    """Check, print what is wrong, and exit with 1 if anything is."""
     site = Path(sys.argv[1])
     wrong = [*check(site), *in_browser(site)]
     for one in wrong:

@@ -29,7 +29,7 @@ Fuse = Callable[[ar.Dataset], Floats]
 
 
 def scores_of(data: ar.Dataset) -> dict[str, Floats]:
-    """Return what the systems give."""
+    """Return the scores of the systems."""
     names = list(data.feature_names or ())
     return {name: data.to_caller(data.X[:, names.index(name)]) for name in SYSTEMS}
 
@@ -64,7 +64,7 @@ def grid(data: ar.Dataset) -> Fuse:
 
 
 def by_segment(data: ar.Dataset) -> Fuse:
-    """Tune queries that ask for cheap products, and the others, each for themselves."""
+    """Tune weights for queries that ask for cheap products, and others for the rest."""
     parts = {kind: tuned(data.select(cheap(data) == kind), "minmax") for kind in (False, True)}
 
     def fuse(one: ar.Dataset) -> Floats:

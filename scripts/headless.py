@@ -70,7 +70,7 @@ document.body.getBoundingClientRect();
 
 
 def violations(driver: Any, axe: str) -> Any:
-    """Return what axe-core finds in the page: a list, or a text where it fails. Colours do not move."""
+    """Return what axe-core finds in the page: a list, or a text where it fails. Transitions are switched off."""
     driver.execute_script(STILL)
     driver.execute_script(axe)
     run = "const done = arguments[0]; axe.run().then((found) => done(found.violations)).catch((e) => done(String(e)))"

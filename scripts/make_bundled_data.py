@@ -29,7 +29,7 @@ N_QUERIES = 300
 PRODUCTS_OF_TYPE = 90
 GRADE_SHARES = (0.50, 0.22, 0.14, 0.09, 0.05)
 
-#: aisle -> product types of that aisle; products of one aisle are taken for each other now and then
+#: aisle -> product types of that aisle; products of one aisle are sometimes confused with each other
 AISLES = {
     "sound": ("headphones", "earbuds", "bluetooth speaker", "soundbar"),
     "desk": ("mechanical keyboard", "mouse", "desk lamp", "office chair", "monitor stand"),
@@ -92,7 +92,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Query:
-    """What a shopper asks for; brand and cheapness only now and then."""
+    """What a shopper asks for; brand and cheapness only sometimes."""
 
     text: str
     kind: str

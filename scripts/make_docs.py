@@ -1,4 +1,4 @@
-"""Write the pages of the documentation that follow from the code, so that they cannot go stale: docs/generated/."""
+"""Write the documentation pages that are generated from the code, so that they stay up to date: docs/generated/."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def when_to_use() -> dict[str, str]:
 
 
 def ranker_example(name: str) -> list[str]:
-    """Return a program that trains and judges a ranker; of those that need more than data, their docstring's own."""
+    """Return a program that trains and evaluates a ranker; where that takes more than data, the docstring's example."""
     kind = ranker_class(name)
     if RANKERS[name].takes != "ranking" or name == "custom":
         shown = (inspect.getdoc(kind) or "").partition("Examples\n--------\n")[2].strip()
@@ -342,7 +342,7 @@ def docstring(found: object) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return text with indented and literal blocks kept, examples as code and the rest safe from Markdown."""
+    """Return text with indented and literal blocks kept, examples as code and the rest escaped for Markdown."""
     blocks = []
     for block in re.split(r"\n\s*\n", text.strip()):
         if block.startswith((">>>", "    ", "::")):
@@ -363,7 +363,7 @@ def _entries(body: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return text in which only double backquotes mean something."""
+    """Return text escaped for Markdown, except for double backquotes."""
     parts = re.split(r"(``.*?``|`[^`]*`)", text)
     return "".join(p if p.startswith("`") else re.sub(r"([*_<>\[\]|])", r"\\\1", p) for p in parts)
 
@@ -397,7 +397,7 @@ FOLDERS = {
 
 
 def main() -> None:
-    """Write all pages, anew."""
+    """Delete the old pages and write all of them."""
     shutil.rmtree(TARGET, ignore_errors=True)
     TARGET.mkdir(parents=True)
     for page in (ROOT / "docs" / "gallery").glob("[0-9]*"):  # of examples that are gone

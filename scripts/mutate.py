@@ -2,7 +2,7 @@
 
 A mutant has one operator or one number changed. It is planted in a temporary copy of the tree, so the tree itself stays
 clean; the tests of its module run first, then those of its folder. What survives is printed: either the tests lack
-something, or the change makes no difference that anybody can see. The same seed plants the same bugs.
+something, or the change makes no observable difference. The same seed plants the same bugs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run what can score the files of export targets, and record it: ``python scripts/prove_targets.py``.
 
-Two kinds of judge: the scores that engines' own code gave for stored models (tests/deploy/stored/export_scores.json),
+Two references: the scores that engines' own code gave for stored models (tests/deploy/stored/export_scores.json),
 and libraries that load the files here and now. What ``simulate`` gives is compared with theirs; the record is what
 ``ar.export`` prints as the proof of a target, and a test runs this again.
 """
@@ -67,7 +67,7 @@ LOADERS: dict[str, tuple[str, Callable[[dict[str, bytes], np.ndarray], np.ndarra
 
 
 def prove(to: str) -> Proof | None:
-    """Return what was found for a target; None where nobody can score its files here."""
+    """Return what was found for a target; None where nothing here can score its files."""
     found = list(_judged(to))
     if not found:
         return None
@@ -86,7 +86,7 @@ def is_here(to: str) -> bool:
 
 
 def _judged(to: str) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield name, simulated scores and the judge's scores for every stored model that a target takes."""
+    """Yield name, simulated scores and the reference's scores for every stored model that a target takes."""
     stored = json.loads(STORED.read_text())
     options = Options("m", tuple(stored["names"]))
     for case in stored["cases"]:

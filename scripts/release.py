@@ -33,7 +33,7 @@ def released(page: str) -> str:
 
 
 def changes(version: str, day: str) -> dict[str, str]:
-    """Return the files that a release changes, with their new content; what is not ready ends the program."""
+    """Return the files that a release changes, with their new content; the program ends if something is not ready."""
     if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", version):
         sys.exit(f"VERSION: expected such as 0.1.0, got {version!r}")
     files = {name: (ROOT / name).read_text("utf-8") for name in (*PAGES, "CHANGELOG.md", "CITATION.cff", RECIPE)}

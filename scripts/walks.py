@@ -1,4 +1,4 @@
-"""How far four everyday calls walk through argrank: files, hops and functions, as a table.
+"""How much of argrank four everyday calls go through: files, hops and functions, as a table.
 
 A file counts where one of its functions is called. A hop is a call from a function of one file to one of another file,
 counted once however often it happens. Everything is imported and compiled before, so that only the work itself counts.
@@ -46,7 +46,7 @@ def _place(frame: FrameType | None) -> Place | None:
 
 
 def walk(work: Callable[[], object]) -> Walk:
-    """Do some work twice, and follow the second time."""
+    """Do some work twice, and record the calls of the second time."""
     work()
     found = Walk({}, set())
 

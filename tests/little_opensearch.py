@@ -1,4 +1,4 @@
-"""OpenSearch's plugin in few lines, for tests: it reads exported files, computes features of products, logs and scores.
+"""A small OpenSearch plugin for tests: it reads exported files, computes features of products, logs and scores.
 
 It shares no code with argrank. Numbers are float32; a missing feature takes the "missing" branch of trees and counts 0
 in linear models, as in the plugin since July 2026.

@@ -60,7 +60,7 @@ def one(name: str, folds: list[int], tool: str, mode: str) -> None:
 
 
 def run(sets: list[str], folds: list[int] | None, tools: list[str], modes: list[str], store: Path) -> None:
-    """Run all that the store lacks, a process for each system and set; what fails is told and tried again next time."""
+    """Run all that the store lacks, a process for each system and set; failures are printed and tried again later."""
     store.parent.mkdir(parents=True, exist_ok=True)
     done = {key(row) for row in stored(store)}
     for name in sets:

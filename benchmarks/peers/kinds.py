@@ -37,7 +37,7 @@ def _thresholds(X, rng):
 
 
 def _asymmetric(X, rng):
-    """Return the sum of ten random trees whose nodes ask whatever they like."""
+    """Return the sum of ten random trees whose nodes split on random features at random cuts."""
 
     def walk(rows, depth):
         if depth == 0 or not len(rows):

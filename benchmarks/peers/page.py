@@ -48,7 +48,7 @@ Each test part was scored once by each system here, and nothing was chosen by it
 time after changes that were made on validation parts and generated data. Over eight sets, its first run was ahead of
 CatBoost's default by 0.0260 ± 0.0042, and its second (another default of ListNet, no holdout where queries are few) by
 0.0244 ± 0.0042; the third, with symmetric trees, is the one shown. `symmetric-mart` and the peers have been run
-once. What was seen led to two more trials on validation parts: trees with a linear start as a member, because
+once. The results led to two more trials on validation parts: trees with a linear start as a member, because
 `symmetric-mart` was ahead of `auto` on the shop (no gain, nothing was changed), and trees on a loss for NDCG, because
 CatBoost was ahead of `auto` on generated asymmetric trees. The latter gained on three other sets of more than 20,000
 documents and are a member there now, so `auto` was run a fourth time on MQ2007-agg and on that generated set, where its
@@ -56,8 +56,8 @@ third run had 0.5721 and 0.6780.
 
 The members of `auto` and the defaults of `symmetric-mart` were chosen on training and validation parts of MQ2008,
 OHSUMED, MQ2007-agg, MSLR-sample and the shop, whose queries are test queries of other folds, so these sets are not
-quite clean; a prototype had been measured on test parts of MQ2008, OHSUMED 3.0 and MQ2007-agg. The generated sets of
-50,000 training documents have seeds that no choice has seen.
+fully independent of the choices; a prototype had been measured on test parts of MQ2008, OHSUMED 3.0 and MQ2007-agg. The
+generated sets of 50,000 training documents have seeds that were used for no choice.
 """
 Rows = Sequence[Mapping[str, Any]]
 Folds = Mapping[int, Mapping[str, Any]]
@@ -124,7 +124,7 @@ def _method(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
         "## How it was measured",
         "",
         "Quality is NDCG@10 on test queries, measured by `ar.evaluate` for every tool, on one thread. *Default* is the",
-        "tool as it comes, trained on the training part alone; `auto` knows no other.",
+        "tool as it comes, trained on the training part alone; `auto` has no other mode.",
         f"*Tuned* is the best of {len(SETTINGS)} settings on the validation part, with up to {N_TREES} trees, stopped",
         f"after {PATIENCE} without a gain. *Folds* is tuned as `auto` is, by {N_FOLDS} folds of the training part:",
         f"{len(FEW_SETTINGS)} settings, up to {MOST_TREES:,} trees, stopped after {LONG_PATIENCE} without a gain; the",
@@ -132,9 +132,9 @@ def _method(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
         "paired by query, ± one standard error, over the folds that both systems have, and sort the tables; p in the",
         "tables of the sets is corrected by Holm over the systems of a set. Judge a peer by the best of its rows.",
         "The two OHSUMED sets have the same queries with other features, so their standard errors are added in full in",
-        "means over sets. The time of a document and the size of a model's file are known of newer runs alone.",
+        "means over sets. Time per document and the size of a model's file were recorded in newer runs only.",
         "",
-        "The number of folds that were run of each set; where it is small, so is what can be said:",
+        "The number of folds that were run of each set; where it is small, differences are less certain:",
         "",
         f"| | {' | '.join(sets)} |",
         f"|---|{'--:|' * len(sets)}",

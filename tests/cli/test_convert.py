@@ -1,4 +1,4 @@
-"""argrank convert: every format to every other, one line about it, and nothing half done."""
+"""argrank convert: every format to every other, one line about it, and no incomplete files."""
 
 from __future__ import annotations
 

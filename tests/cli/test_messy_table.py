@@ -1,4 +1,4 @@
-"""A shop's own table, from inspecting it to a report: every command at first try, and walls that were there."""
+"""A shop's own table, from inspecting it to a report: every command at first try, and problems that were found."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_query_texts_in_every_command(run) -> None:
 
 
 def ways_in(rows: list[dict[str, Any]], folder: Path) -> dict[str, ar.Dataset]:
-    """Return one table by every way in, and as texts as people write them."""
+    """Return one table as every kind of input, and as texts as people write them."""
     frame = pd.DataFrame(rows)
     frame.to_csv(folder / "plain.csv", index=False)
     frame.to_parquet(folder / "plain.parquet")
@@ -216,7 +216,7 @@ def test_the_same_table_gives_the_same_model_whichever_way_it_came(tmp_path: Pat
 
 
 def test_an_index_of_pandas_is_no_feature(run) -> None:
-    """It often tells the label, where rows were sorted by it; files hold it, frames do not."""
+    """It often reveals the label, where rows were sorted by it; files hold it, frames do not."""
     frame = pd.DataFrame(messy_rows(20)).drop(columns=["listed"])
     frame = frame[frame["price"] > 100].sort_values("grade", kind="stable")
     frame.to_csv("a.csv")
@@ -272,7 +272,7 @@ def test_ids_of_products_are_no_features(name: str, run) -> None:
 
 
 def test_flags_are_numbers_in_files_and_frames(run) -> None:
-    """A model of one takes the data of the other, and no ranker is lost over them."""
+    """A model of one takes the data of the other, and no ranker fails on them."""
     rows = messy_rows(20)[:-1]
     Path("a.csv").write_bytes(messy_csv(rows))
     frame = pd.DataFrame(rows).drop(columns=["listed", "judge_minutes"])

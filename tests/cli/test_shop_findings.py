@@ -1,4 +1,4 @@
-"""Nine walls that a search engineer met with a table of judgements, each by public names and commands alone."""
+"""Nine problems that a search engineer had with a table of judgements, tested by public names and commands only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public face is complete and light."""
+"""The public interface is complete and quick to import."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_auto_is_known_without_heavy_imports_before(code):
 
 
 def test_the_lines_of_a_registry_stay_within_its_folder():
-    """A path in a string must not go round the layers: only ``trials`` names a class of its own in full."""
+    """A path in a string must not bypass the layers: only ``trials`` names a class of its own in full."""
     homes = {
         "argrank.rankers": {name: line.home for name, line in RANKERS.own().items()},
         "argrank.solvers": {name: line.home for name, line in SOLVERS.own().items()},

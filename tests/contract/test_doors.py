@@ -1,4 +1,4 @@
-"""Every public function says what its arguments may be, checks them at its door, and is in the fuzz."""
+"""Every public function says what its arguments may be, checks them first, and is called by the fuzz tests."""
 
 from __future__ import annotations
 

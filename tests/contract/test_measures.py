@@ -87,7 +87,7 @@ def test_the_order_of_rows_does_not_count(lists, name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("ties", ["expected", "row"])
 def test_a_query_has_the_same_value_alone(lists, name, ties):
-    """Blocks, padding and threads leave every bit as it is."""
+    """Blocks, padding and threads do not change a single bit."""
     data, scores = lists
     together = ar.evaluate(scores, data, name, n_jobs=2, ties=ties).values[name]
     np.testing.assert_array_equal(together, ar.evaluate(scores, data, name, n_jobs=1, ties=ties).values[name])

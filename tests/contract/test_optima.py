@@ -188,7 +188,7 @@ DESCENTS = [
 
 @pytest.mark.parametrize(("name", "parameters"), [*SMOOTH, *DESCENTS])
 def test_smooth_objectives(name, parameters):
-    """From 0, from the result and from random weights; where it is not convex, SciPy has no better luck."""
+    """From 0, from the result and from random weights; where it is not convex, SciPy finds nothing lower."""
     data = ar.make_ranking(12, (3, 6), 3, grades=3, noise=1.0, random_state=7)
     ranker = ar.make_ranker(name, **parameters)
     fitted = ranker.set_params(tol=1e-9, max_iter=5000).fit(data)
@@ -353,7 +353,7 @@ def ratings(n_users: int = 5, n_items: int = 6, seed: int = 0) -> tuple[np.ndarr
 
 @pytest.mark.parametrize(("C", "rank"), [(1.0, 1), (1.0, 2), (10.0, 1), (10.0, 2)])
 def test_neither_half_of_factor_rank_can_be_improved(C, rank):
-    """Given the items' factors, SciPy knows the best users' factors with every ranking in view, and the reverse."""
+    """Given the items' factors, SciPy finds the best users' factors from all rankings, and the reverse."""
     user, item, y = ratings()
     fitted = ar.make_ranker(
         "factor-rank", rank=rank, near_start=False, C=C, start_ridge=1.0, measure="ndcg@3", tol=1e-6, rounds=300,

@@ -119,7 +119,7 @@ def test_the_objective_is_the_one_of_the_measure(name: str, asked: str, data: ar
 
 
 def lacks(scores: Any, data: ar.Dataset, asked: str, normalised: bool) -> float:
-    """Return what a ranking lacks of the best one, from what evaluate says of both."""
+    """Return how far a ranking is below the best one, by the values of evaluate."""
     got = ar.evaluate(scores, data, asked).values[asked]
     best = ar.evaluate(data.y, data, asked).values[asked]
     counted = best > 0
@@ -131,7 +131,7 @@ def lacks(scores: Any, data: ar.Dataset, asked: str, normalised: bool) -> float:
     ("name", "asked"), [case for case in CASES if case[0] in ("svm-ndcg", "svm-mrr", "dorm", "orm", "smooth-grad")]
 )
 def test_bounds_end_at_what_the_measure_lacks(name: str, asked: str, data: ar.Dataset, scores: Any) -> None:
-    """Tight bounds of long scores, and narrow smooth measures, are the loss itself."""
+    """Tight bounds at large scores, and smooth measures of small width, equal the loss."""
     if TABLE[name][asked] is not Aim.EXACT:
         asked = "ndcg@10" if name != "svm-mrr" else "mrr@10"
     ranker = aimed(ar.make_ranker(name), asked, data)
@@ -141,7 +141,7 @@ def test_bounds_end_at_what_the_measure_lacks(name: str, asked: str, data: ar.Da
 
 @pytest.mark.parametrize("asked", MEASURES)
 def test_the_expected_loss_is_that_of_the_measure(asked: str) -> None:
-    """Three documents have six rankings: with long scores the expectation is the loss of the best-scored one."""
+    """Three documents have six rankings: with large scores the expectation is the loss of the best-scored one."""
     data = ar.Dataset(np.eye(6), [2, 0, 1, 0, 1, 0], group=[3, 3])
     scores = np.array([0.1, 0.9, 0.3, 0.2, 0.1, 0.5])
     for name in ("log-loss", "log-gain", "log-combined"):

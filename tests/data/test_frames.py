@@ -202,7 +202,7 @@ def test_a_missing_query_id_is_refused(frame: Any) -> None:
 
 
 class Streaming:
-    """A table that is known by one method alone."""
+    """A table with nothing but the method of the Arrow stream protocol."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -212,7 +212,7 @@ class Streaming:
 
 
 class Interchanging:
-    """The same by the older protocol."""
+    """The same for the older interchange protocol."""
 
     def __init__(self, table: Any) -> None:
         self._table = table

@@ -337,7 +337,7 @@ def test_without_workers_the_message_says_who_waits(packs, monkeypatch):
 
 @pytest.fixture(scope="module")
 def altered(cluster, tmp_path_factory):
-    """Give a function that starts a worker with a copy of argrank whose gradients are others; return its address."""
+    """Give a function that starts a worker with a copy of argrank with other gradients; return its address."""
     folder = tmp_path_factory.mktemp("altered")
     source = Path(ar.__file__).parent
     shutil.copytree(source, folder / "argrank", ignore=shutil.ignore_patterns("*.nb*", "__pycache__"))

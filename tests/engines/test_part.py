@@ -1,4 +1,4 @@
-"""What runs on workers, without a cluster: every task must do with an empty cache."""
+"""What runs on workers, without a cluster: every task must work with an empty cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 
 
 class Here:
-    """A client that calls where it is; everything goes through pickle, as it would on the way to a worker."""
+    """A client that runs calls in this process; everything goes through pickle, as it would on the way to a worker."""
 
     status = "closed"
 

@@ -32,7 +32,7 @@ def test_differences_of_real_queries_are_covered(real_data, monkeypatch):
 
 @pytest.mark.slow
 def test_differences_of_hundreds_of_real_pairs_are_covered(real_data, monkeypatch):
-    """Those of MQ2008 and OHSUMED had no part in choosing the interval."""
+    """Those of MQ2008 and OHSUMED were not used to choose the interval."""
     monkeypatch.setenv("ARGRANK_DATA", str(real_data))
     reported = {pairs.REPORTED: pairs.pairs()[pairs.REPORTED]}
     for row in pairs.rows(reported, {"now": coverage.of_differences}):

@@ -1,7 +1,7 @@
 """``python -m tests.fuzz [AREA …] [--seconds S] [--cases N] [--moments M] [--seed K]``: hostile input, and one table.
 
-Every area runs in a child process, so that a signal is seen and told together with the case that caused it. A case that
-takes long (a million rounds, say) is interrupted by Ctrl-C, which is one more thing to survive. "kills" is the matrix
+Every area runs in a child process, so that a signal is seen and reported with the case that caused it. A case that
+takes long (a million rounds, say) is interrupted by Ctrl-C, which it must survive, too. "kills" is the matrix
 of ``tests.fuzz.kill_matrix``, "bombs" are the files of ``tests.fuzz.bombs``. The end prints a table of what was tried,
 what failed, and the most memory that the process had; the exit code is 1 where anything failed.
 """

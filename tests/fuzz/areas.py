@@ -203,7 +203,7 @@ def models(seed: int, folder: Path) -> Iterator[Case]:
 
 
 def _altered(value: Any, rng: random.Random) -> Any:
-    """Return plain data in which one place is something else."""
+    """Return plain data with one part replaced."""
     if isinstance(value, dict) and "shape" in value and rng.random() < 0.7:  # an array: other bytes of it
         (kind,) = set(value) - {"shape"}
         content = bytearray(base64.b64decode(value[kind]))
@@ -257,7 +257,7 @@ def _import(path: Path, content: bytes) -> None:
 
 
 def hostile_arguments(folder: Path) -> list[Any]:
-    """Return objects that nobody should hand over."""
+    """Return objects that are not valid arguments."""
     data = ar.make_ranking(4, 5, 2, random_state=0)
     return [
         *HOSTILE, math.nan, math.inf, b"bytes", object(), failing, lambda *_: "x", data, data.X, data.y,

@@ -1,7 +1,7 @@
-"""``python -m tests.fuzz.bombs [--gigabytes G] [--limit SIZE]``: resident memory of small files that ask for much.
+"""``python -m tests.fuzz.bombs [--gigabytes G] [--limit SIZE]``: resident memory of small files that expand.
 
 Every file is read by ``argrank inspect`` (models by ``predict`` and ``import``, checkpoints by ``train``) in a process
-of its own, whose greatest resident memory the system tells. The exit code is 1 where a file is not refused with code
+of its own, whose greatest resident memory is measured. The exit code is 1 where a file is not refused with code
 2, or takes more than the limit and what argrank itself needs. A training goes on without a checkpoint it refuses.
 """
 
@@ -146,7 +146,7 @@ def examine(path: Path, limit: str) -> tuple[int, str, float]:
 
 
 class Bomb(NamedTuple):
-    """What became of a file."""
+    """The result for one file."""
 
     name: str
     size: int

@@ -43,7 +43,7 @@ def zeroed(text: bytes, rng: random.Random) -> bytes:
 
 
 def scrambled(text: bytes, rng: random.Random) -> bytes:
-    """Return bytes of which some are others."""
+    """Return bytes with some of them replaced."""
     start = rng.randrange(len(text))
     end = min(len(text), start + rng.choice((1, 16, 512)))
     return text[:start] + rng.randbytes(end - start) + text[end:]

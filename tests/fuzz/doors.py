@@ -33,7 +33,7 @@ OUTPUTS = ("path", "output", "folder")  # names under which calls write: only wh
 
 
 def doors(seed: int, folder: Path) -> Iterator[Case]:
-    """Yield calls in which one to three arguments are something else than in a call that works."""
+    """Yield calls in which one to three arguments of a call that works are replaced."""
     rng = random.Random(seed)
     os.chdir(folder)  # texts are taken for names of files and folders
     calls = public_calls(folder)

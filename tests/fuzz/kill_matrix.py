@@ -1,8 +1,8 @@
 """``python -m tests.fuzz.kill_matrix [WORK …] [--moments N] [--seed K]``: work that is killed, goes on, is compared.
 
-Every kind of work runs once in peace, in a process of its own. Then it runs with a checkpoint (trials with a folder)
-and is killed at random moments of that time, each time going on from what the killed process left. What it ends with
-must have the same bits. The end prints a table; the exit code is 1 where bits differ or nothing could be killed.
+Every kind of work runs once without kills, in a process of its own. Then it runs with a checkpoint (trials with a
+folder) and is killed at random moments of that time, each time going on from what the killed process left. What it
+ends with must have the same bits. It prints a table; the exit code is 1 where bits differ or nothing could be killed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Row(NamedTuple):
 
 
 def examine(name: str, moments: int, rng: random.Random) -> Row:
-    """Run work in peace and with kills; compare."""
+    """Run work without and with kills; compare."""
     work = _work()[name]
     with tempfile.TemporaryDirectory() as folder:
         place, result = Path(folder) / "place", Path(folder) / "result"

@@ -18,7 +18,7 @@ class TheirOwnError(Exception):
 
 
 class Anything:
-    """A class whose objects are made of anything and are good for nothing."""
+    """A class that accepts any arguments and does nothing."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass

@@ -65,7 +65,7 @@ def test_our_definition_is_that_of_eland(tmp_path):
 
 
 def test_the_recipe_for_import_ltr_model(tmp_path, monkeypatch):
-    """The block of the guide runs against a client that only remembers what it was sent."""
+    """The block of the guide runs against a client that only records what it was sent."""
     import eland.ml
 
     sent: dict[str, Any] = {}

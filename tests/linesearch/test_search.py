@@ -30,7 +30,7 @@ MEASURES = [
 
 
 def reciprocal_of_best(labels: np.ndarray) -> float:
-    """A measure of nobody's: 1 / rank of the first document of the greatest label."""
+    """A measure that argrank does not have: 1 / rank of the first document of the greatest label."""
     return 1.0 / (1 + int(np.argmax(labels)))
 
 
@@ -96,7 +96,7 @@ def test_equals_brute_force_on_ten_thousand_instances(measure, ties):
 
 
 def larger(seed: int, n_queries: int = 40) -> tuple[ar.Dataset, np.ndarray, np.ndarray]:
-    """Return data with long lists, so that pruning and growing buffers have work."""
+    """Return data with long lists, so that documents are pruned and buffers grow."""
     data = ar.make_ranking(n_queries, (30, 150), 3, random_state=seed)
     return data, data.X[:, 0].copy(), data.X[:, 1].copy()
 

@@ -1,4 +1,4 @@
-"""What a measure tells of every rank adds up to its value, and nothing below the cut-off counts."""
+"""A measure's contributions of the ranks add up to its value, and nothing below the cut-off counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A measure says once what it is made of; whatever optimises measures follows."""
+"""A measure declares its structure once, and everything that optimises measures uses it."""
 
 from __future__ import annotations
 

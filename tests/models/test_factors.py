@@ -1,4 +1,4 @@
-"""Factor models: strangers get what everybody would."""
+"""Factor models: scores, unknown users and items, recommendations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symmetric trees: plain loops decide what is right, in the kernel, NumPy, ordinary trees and files."""
+"""Symmetric trees: the kernel, NumPy, ordinary trees and files against plain loops."""
 
 from __future__ import annotations
 

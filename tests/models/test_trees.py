@@ -1,4 +1,4 @@
-"""Trees: LightGBM's predictions to the last bit, exact files, and damaged ones refused."""
+"""Trees: LightGBM's predictions bit for bit, exact files, and damaged ones refused."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_the_kernels_do_as_numpy_does(booster, X, dtype, monkeypatch):
 
 
 def test_few_leaves_are_crossed_out_and_many_are_walked_to(X):
-    """The borders of both ways: 32 bits for 31 leaves, 64 for 63, walks beyond, and for tables that grow too large."""
+    """The limits of both methods: 32 bits for 31 leaves, 64 for 63, walks beyond, and where tables grow too large."""
     by_leaves = {31: np.int32, 32: np.int64, 63: np.int64, 64: None}
     for n_leaves, dtype in by_leaves.items():
         setting = {**QUIET, "num_leaves": n_leaves, "min_data_in_leaf": 1}

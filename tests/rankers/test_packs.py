@@ -1,4 +1,4 @@
-"""Every registered ranker learns from a pack what it learns in memory, to the bit, or says what to do."""
+"""Every registered ranker learns from a pack what it learns in memory, bit for bit, or says what to do."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def fit(ranker):
 
 
 def test_slots_where_nothing_can_be_learned_end_at_weights_of_zero():
-    """Every page gains the same: the risk has a subgradient of no length at 0, which the solver looks for."""
+    """Every page gains the same: 0 is a subgradient of the risk at w = 0, which the solver looks for."""
     ranker = ar.make_ranker("position-match", tol=0.9).fit(DATA.X, np.ones((20, 2)), group=[5] * 4)
     assert not ranker.predict(DATA.X).any()
 

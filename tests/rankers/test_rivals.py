@@ -83,7 +83,7 @@ def lambdas(scores, labels, k):
 
 
 def test_lambdas_are_those_of_lightgbm():
-    """LightGBM's leaves are -gradient / curvature of their documents at the given scores,"""
+    """LightGBM's leaves are -gradient / curvature of their documents at the given scores."""
     lightgbm = pytest.importorskip("lightgbm")
     rng = np.random.default_rng(1)
     n, k = 12, 5

@@ -47,7 +47,7 @@ def test_large_data_stays_with_the_bundle_method(monkeypatch):
 
 
 def test_features_of_wild_scales_take_few_passes():
-    """The planes of such a risk have wild lengths; a master problem that blurs the short ones creeps."""
+    """The planes of such a risk differ greatly in length; a master problem that is inexact in short ones is slow."""
     data = ar.make_ranking(20, 15, 16, noise=1.0, random_state=2)
     wild = data.with_features(data.X * np.geomspace(1e-2, 1e6, 16))
     result = minimise(make_risk(wild, ar.objective("svm-auc")), "bundle", C=100.0, tol=1e-3, max_iter=150)

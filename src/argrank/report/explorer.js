@@ -62,7 +62,7 @@
   function drawDifferences() {
     const svg = plot.querySelector("svg"), height = 220;
     plot.hidden = systems.length < 2;
-    width = Math.max(svg.clientWidth, 240); // drawn in pixels: as legible on a phone as on a desk
+    width = Math.max(svg.clientWidth, 240); // drawn in pixels: as legible on a phone as on a desktop
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     sorted = queries.ids.map((_, q) => [difference(q), q]).filter(([d]) => !Number.isNaN(d)).sort((x, y) => y[0] - x[0]);
     const ends = sorted.length ? [sorted[0][0], -sorted[sorted.length - 1][0]] : [];
@@ -144,7 +144,7 @@
       : `${found.length.toLocaleString("en")} of ${words.length.toLocaleString("en")} queries`;
     $("more").hidden = found.length <= state.shown;
   }
-  // ---- keys: only while the focus is in this section, so that they disturb nobody else -----------------------------
+  // ---- keys: only while the focus is in this section, so that they do not affect the rest of the page -------------
   $("queries").addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT)$/.test(event.target.tagName)) return;
     if (event.key === "/") { $("search").focus(); event.preventDefault(); }

@@ -1,5 +1,5 @@
 "use strict";
-// What the page does beside the explorer: sections that open, tabs, a system highlighted in all charts, hints to scroll.
+// What the page does besides the explorer: sections that open, tabs, a system highlighted in all charts, scroll hints.
 (() => {
   // ---- a link into a folded section opens it; all of them print --------------------------------------------------
   const details = () => document.querySelectorAll("details");

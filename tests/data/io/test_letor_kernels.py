@@ -59,7 +59,7 @@ def test_random_digits_of_all_lengths_and_powers() -> None:
 
 
 def test_exact_middles_between_neighbours_and_their_vicinity() -> None:
-    """Middles are the hardest numbers: a digit far behind decides."""
+    """Midpoints are the hardest numbers: a digit far to the right decides the rounding."""
     from decimal import Decimal, localcontext
 
     random = np.random.default_rng(3)

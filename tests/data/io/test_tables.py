@@ -435,7 +435,7 @@ def test_what_pyarrow_would_read_otherwise_is_read_by_ourselves(cell: str, tmp_p
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
 def test_numbers_go_straight_into_the_matrix(kind: str, tmp_path: Path) -> None:
-    """Batches, row groups, few columns at a time, texts between numbers, more rows than the first ones let expect."""
+    """Batches, row groups, few columns at a time, texts between numbers, more rows than the first ones suggest."""
     rng = np.random.default_rng(0)
     n = 30_000
     columns = {f"f{number}": rng.standard_normal(n).round(4) for number in range(19)}

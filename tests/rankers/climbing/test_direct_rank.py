@@ -1,4 +1,4 @@
-"""DirectRank and coordinate ascent: never downwards, the choice of the iterate, and each other."""
+"""DirectRank and coordinate ascent: the measure never falls, the choice of the iterate, and a comparison of both."""
 
 from __future__ import annotations
 

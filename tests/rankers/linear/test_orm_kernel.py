@@ -1,4 +1,4 @@
-"""ORM with kernels: the linear kernel is the linear ranker, the others learn what no line can."""
+"""ORM with kernels: the linear kernel is the linear ranker, the others learn what no linear function can."""
 
 from __future__ import annotations
 

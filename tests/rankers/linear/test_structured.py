@@ -23,7 +23,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def noise():
-    """Labels that no feature knows anything of."""
+    """Labels that do not depend on any feature."""
     random = np.random.default_rng(5)
     return ar.Dataset(random.standard_normal((400, 4)), random.integers(0, 2, 400), group=[20] * 20)
 
@@ -63,7 +63,7 @@ def test_an_optimum_at_zero_is_told_with_what_helps(noise, ranker):
 
 
 def test_c_does_not_decide_whether_the_optimum_is_at_zero():
-    """0 is optimal exactly where it is a subgradient of the risk there, which C has no part in."""
+    """0 is optimal exactly where it is a subgradient of the risk there, which does not depend on C."""
     found = set()
     for signal in (0.0, 0.1, 0.3, 1.0):
         random = np.random.default_rng(5)

@@ -1,4 +1,4 @@
-"""A measure of its own: whether the first document is relevant, the chance of it where scores tie."""
+"""An example measure: whether the first document is relevant; where scores tie, the probability of that."""
 
 from __future__ import annotations
 

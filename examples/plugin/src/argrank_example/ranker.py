@@ -1,4 +1,4 @@
-"""A ranker of its own: RankSVM with little trust in its data."""
+"""An example ranker: RankSVM with strong regularisation."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class ShySVM(RankSVM):
     C: float = 0.01
 
 
-# With more than the entry point can say: where comparisons show it, and what selection tries.
+# What the entry point cannot say: where comparisons show the ranker, and what selection tries.
 ar.register_ranker("shy-svm", ShySVM, family="pairwise", grid={"C": [0.001, 0.01]})

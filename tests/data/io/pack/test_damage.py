@@ -97,7 +97,7 @@ def test_arrays_that_are_not_as_described(path):
 
 
 def touch(data):
-    """Use all there is."""
+    """Read every array."""
     return [getattr(data, name) for name in ("X", "XT", "y", "document_ids", "sources", "sample_weight")]
 
 

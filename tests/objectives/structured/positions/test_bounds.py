@@ -221,7 +221,7 @@ def test_what_no_product_expresses_is_sent_elsewhere():
 
 @pytest.mark.parametrize("bound", ["tie-broken", "tight"])
 def test_equal_scores_share_what_is_subtracted(bound):
-    """Documents with the same features and different labels always tie; the order of the rows must not tell."""
+    """Documents with the same features and different labels always tie; the order of the rows must not matter."""
     scores, labels = np.array([2.0, 1.0, 1.0, 1.0, 0.0]), np.array([0, 2, 0, 1, 1])
     part = objective("orm", measure="ndcg", bound=bound).subtracted_part()
     value, gradient = part(scores, Dataset(np.ones((5, 1)), labels, group=[5]))

@@ -1,4 +1,4 @@
-"""symmetric-mart: objectives, weights, signs, categories, missing values, stopping, and life without LightGBM."""
+"""symmetric-mart: objectives, weights, signs, categories, missing values, stopping, and use without LightGBM."""
 
 from __future__ import annotations
 
