@@ -1,1 +1,1 @@
-"""Published tables and figures, computed again: configurations, scripts and what came out."""
+"""Published tables and figures, computed again: configurations, scripts and results."""

@@ -1,6 +1,6 @@
 """Figures of pages, taken from the tables that the scripts wrote.
 
-A reference names one cell of a table, its parts apart by " | ":
+A reference names one cell of a table, its parts separated by " | ":
 
     figures4to6.csv | data=MQ2008 | ranker=SVMndcg | C=10000 | average_slack:.2f
     figure9.md#OHSUMED | trained on=MAP | map
@@ -72,7 +72,7 @@ def short(text: str) -> str:
 
 
 def number(text: str) -> float:
-    """Return the number with which a cell begins, whatever marks the best one: ``**0.5** (1)`` is 0.5."""
+    """Return the number at the start of a cell, without the marks of the best one: ``**0.5** (1)`` is 0.5."""
     return float(re.sub(r"[*_]|(?<=\d),(?=\d{3})", "", text).split()[0])
 
 

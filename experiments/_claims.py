@@ -1,4 +1,4 @@
-"""What the four papers claim, and what came out here: the file ``claims.toml`` of each paper's folder.
+"""What the four papers claim, and the results here: the file ``claims.toml`` of each paper's folder.
 
 A claim's figure is a sentence with names in braces; each name is a reference to a cell of a table (``_cells``), so that
 a page cannot state a number that its table does not have::
@@ -34,7 +34,7 @@ GENERATED = " (generated)"
 
 
 class Verdict(str, Enum):
-    """What can come of a claim."""
+    """The possible results of testing a claim."""
 
     HOLDS = "holds"
     PARTLY = "partly"
@@ -55,7 +55,7 @@ COLOURS = {
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper and what came of it; ``figure`` still has the names of its cells."""
+    """A claim of a paper and its result; ``figure`` still has the names of its cells."""
 
     item: str
     where: str
@@ -68,13 +68,13 @@ class Claim:
     see: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a verdict that the data cannot bear, and a number that has no source."""
+        """Refuse a verdict that the data cannot support, and a number that has no source."""
         if self.verdict is Verdict.FAILS and self.paper and not set(self.paper) & set(self.here):
             raise ValueError(f"{self.claim!r} cannot fail on other data than the paper's: {Verdict.NOT_HERE.value!r}")
         if self.verdict is Verdict.NOT_TESTED and self.cells:
-            raise ValueError(f"{self.claim!r} is not tested and has figures")
+            raise ValueError(f"{self.claim!r} is not tested, but has figures")
         if found := re.search(r"\d*\.\d+", re.sub(r"\{\w+\}|LETOR \d\.0", "", self.figure)):
-            raise ValueError(f"{self.claim!r} states {found.group()}, which is no cell of a table")
+            raise ValueError(f"{self.claim!r} states {found.group()}, which is not a cell of a table")
 
     def stated(self, folder: Path) -> str:
         """Return the figure with the numbers of the tables."""
@@ -82,7 +82,7 @@ class Claim:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the tables of the cells, then what else to see."""
+        """Return the tables of the cells, then the other sources."""
         tables = (reference.split(" | ")[0].partition("#")[0] for reference in self.cells.values())
         return tuple(dict.fromkeys((*tables, *self.see)))
 
@@ -121,7 +121,7 @@ def page(folder: Path) -> str:
 
 
 def summary(folders: dict[str, Path]) -> str:
-    """Return how many claims of each paper have which verdict."""
+    """Return the number of claims of each paper with each verdict."""
     found = [[one.verdict for one in read_claims(folder)] for folder in folders.values()]
     lines = [f"| verdict | {' | '.join(folders)} |", f"|---|{'--:|' * len(folders)}"]
     lines += [f"| {_badge(one)} | {' | '.join(str(own.count(one)) for own in found)} |" for one in Verdict]

@@ -33,7 +33,7 @@ def title(data: str) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide argrank's warnings, where a table says what they would."""
+    """Hide argrank's warnings, where a table gives the same information."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ArgrankWarning)
         yield
@@ -53,8 +53,8 @@ def collapsed(fitted: Any) -> bool:
 def at_an_end(tried: Mapping[float, float], chosen: float) -> bool:
     """Tell whether a choice is an end of its grid, given the validation measure of every value that was tried.
 
-    An end whose neighbour measures the same is none: with C so small the models are multiples of one, or stay at
-    their start, and a smaller C changes nothing.
+    An end whose neighbour has the same measure does not count: with C so small the models are multiples of each other,
+    or stay at their start, and a smaller C changes nothing.
 
     >>> at_an_end({0.1: 0.5, 1.0: 0.5, 10.0: 0.4}, 0.1), at_an_end({0.1: 0.3, 1.0: 0.4, 10.0: 0.5}, 10.0)
     (False, True)

@@ -1,12 +1,11 @@
-"""Standard errors of figures of which tables kept means alone: the settings that they name, fitted again.
+"""Standard errors for tables that kept only means: the settings that they name are fitted again.
 
     export ARGRANK_DATA=/folder/with/the/collections
     python -m experiments.errors [kdd2008 rounds figure7 orm web diversity large]
 
-Validation chose these settings, so that one fit a fold does instead of a grid. Every table of errors also has the mean
-as the first table has it ("before"), mostly over folds instead of queries: where the two differ by more than that,
-the code has changed since. Goes to ``errors.csv`` of the
-paper's folder; the gains of Figure 7 go into ``figure7.csv``.
+Validation chose these settings, so one fit for each fold is enough, without a grid. Every table of errors also has the
+mean as the first table has it ("before"), mostly over folds instead of queries: where the two differ by more than that,
+the code has changed since. Goes to ``errors.csv`` of the paper's folder; the gains of Figure 7 go into ``figure7.csv``.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def of_rounds(data: str = "OHSUMED-LETOR2", asked: tuple[int, ...] = (10, 30, 40
 
 
 def of_figure7() -> None:
-    """Fill in what phi_mrr gains over phi_po, for rows that have it not; "-" is a model at w = 0."""
+    """Fill in what phi_mrr gains over phi_po, for rows that lack it; "-" is a model at w = 0."""
     rows = read_csv(HERE / "kdd2008" / "figure7.csv")
     by_key = {(one["data"], one["map"], one["k"]): one for one in rows}
     for data, numbers in figure7.DATA.items():

@@ -1,1 +1,1 @@
-"""Which ranker to try first: a spread of them on four data sets."""
+"""Which ranker to try first: rankers of every family on four data sets."""

@@ -1,9 +1,9 @@
 """What preparing missing values and texts gains or costs, query by query: preparation.csv and preparation.md.
 
-Linear rankers and auto on the five folds of OHSUMED-LETOR3-null and on three generated tables, against what people do
-otherwise: leave out the rows, or the columns, that are not complete, or (auto) the members that cannot take them.
-Every query is tested by a model that never saw it; differences are paired, with standard errors over the queries.
-Lines that are in preparation.csv already are not computed again.
+Linear rankers and auto on the five folds of OHSUMED-LETOR3-null and on three generated tables, against the usual
+alternatives: leave out the rows, or the columns, that are not complete, or (auto) the members that cannot take them.
+Every query is tested by a model that never saw it; differences are paired, with standard errors over the queries. Lines
+that are in preparation.csv already are not computed again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def ohsumed(number: int) -> Parts:
 
 
 def shop(number: int) -> Parts:
-    """100 training and 100 test queries: eight of twenty numbers miss values, two the more the better; 40 brands."""
+    """100 training and 100 test queries; 8 of 20 numbers lack values, 2 of them more in good documents; 40 brands."""
     data = ar.make_ranking(
         200, (20, 60), 20, truth="linear" if number % 2 else "nonlinear", noise=1.0, random_state=number
     )

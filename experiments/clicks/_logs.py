@@ -1,8 +1,8 @@
 """Simulated logs as arrays: sessions by their page, and sums of them, drawn without a loop over sessions.
 
 A query has up to a hundred different pages, drawn around the production ranker's scores with Gumbel noise; a session
-draws one of them, and readers follow the position-based model. What learns from sums gets sums; what needs sessions
-(LightGBM, XGBoost) gets those of the same clicks.
+draws one of them, and readers follow the position-based model. Rankers that learn from sums get sums; those that need
+sessions (LightGBM, XGBoost) get those of the same clicks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Drawn:
     counts: ClickCounts
 
     def clicked_sessions(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return row, click, position from 0, and sizes of sessions that have a click: no others teach LambdaRank."""
+        """Return row, click, position from 0, and sizes of sessions that have a click, which LambdaRank needs."""
         some = self.click.any(axis=1)
         rows, click = self.pages[self.page[some]], self.click[some]
         there = rows >= 0
@@ -84,7 +84,7 @@ def _sums(data: ar.Dataset, pages: Any, page: Any, click: Any) -> ClickCounts:
         sessions_of_query=np.bincount(page // PAGES, minlength=data.n_queries),
         pair=found // K,
         position=found % K + 1,
-        group=np.zeros(len(found), np.uint8),  # one group: intervals are not asked for
+        group=np.zeros(len(found), np.uint8),  # one group: no intervals are needed
         impressions=impressions[found].astype(np.int64),
         clicks=of_cell[found].astype(np.int64),
         value=of_cell[found],
@@ -110,7 +110,7 @@ def numbered(data: ar.Dataset, X: Any) -> ar.Dataset:
 
 
 def production_scores(train: ar.Dataset, rng: np.random.Generator) -> tuple[Any, NDArray[Any]]:
-    """Return a ranker from one in a hundred training queries, at least three, and its scores."""
+    """Return a ranker trained on 1 % of the training queries, at least three, and its scores."""
     few = np.sort(rng.choice(train.n_queries, max(3, train.n_queries // 100), replace=False))
     production = ar.make_ranker("rank-svm", C=1.0, verbose=-1).fit(train.select(few))
     return production, train.from_caller(production.predict(train))

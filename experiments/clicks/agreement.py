@@ -32,7 +32,7 @@ def agreement(data: ar.Dataset, label: dict[str, float], log: ar.Clicks, method:
         if len(set(labels)) < 2:
             continue
         tau = stats.kendalltau(list(values.values()), labels).statistic
-        taus.append(0.0 if np.isnan(tau) else tau)  # all values the same say nothing
+        taus.append(0.0 if np.isnan(tau) else tau)  # equal values give no ranking
         truth[qid] = dict(zip(values, labels, strict=True))
         run[qid] = values
     ndcg = ar.evaluate(run, truth, ["ndcg@10"]).means["ndcg@10"]

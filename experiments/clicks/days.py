@@ -3,9 +3,9 @@
     python -m experiments.clicks.days [LOGS]         # 60 logs by default; writes days.md beside this file
 
 The bundled shop, whose own click rate is left out; 40,000 sessions of a production ranker (BM25 of the title) whose
-pages vary, three sessions a user, position-based readers. *The same days*: curve, training and judgement from the
-first six days, as one should not. *Later days*: what the ranker would earn by the last four, by the curve of the first
-six, or by their own. *More than production*: the difference to the production ranker. The truth is known.
+pages vary, three sessions a user, position-based readers. *The same days*: curve, training and judgement from the first
+six days, as one should not. *Later days*: the estimated value of the ranker from the last four, by the curve of the
+first six, or by their own. *More than production*: the difference to the production ranker. The truth is known.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ at least three; readers follow the position-based model. Every ranker has its de
 *naive* (a row's gain is its rate of clicks), *ips* (the mean of clicks over the examination of their rank),
 *examinations* (clicks over examinations, ``ar.from_clicks``; the curve is harvested from the log), *labels* (the
 judgements of all training queries, as a skyline). LightGBM's lambdarank with ``position`` and XGBoost's with
-``lambdarank_unbiased`` have a query for each session with a click. NDCG@10 of test queries; differences are paired over
+``lambdarank_unbiased`` get a query for each session with a click. NDCG@10 of test queries; differences are paired over
 seeds, with t intervals.
 """
 
@@ -44,7 +44,7 @@ TREES = {"learning_rate": 0.05, "n_trees": 180, "n_leaves": 31}  # as lambda-mar
 
 
 class Job(NamedTuple):
-    """One log, and who learns from it."""
+    """One log, and the rankers that learn from it."""
 
     data: str
     eta: float
@@ -55,7 +55,7 @@ class Job(NamedTuple):
 
 
 def plan() -> Iterator[Job]:
-    """Yield the logs, the dearest last."""
+    """Yield the logs, the most expensive last."""
     for seed in range(N_SEEDS):
         for clicks in CLICKS:
             yield from (Job(name, 1.0, 0.1, clicks, seed, RANKERS) for name in NAMES)

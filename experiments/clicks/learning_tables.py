@@ -70,7 +70,7 @@ def _interval(found: tuple[float, float] | None) -> str:
 
 
 def write(path: Path) -> None:
-    """Write learning.md, its summary, learning_peers.md and the guide's plot; print how many comparisons are sure."""
+    """Write learning.md, its summary, learning_peers.md and the guide's plot; count significant differences."""
     cells = read(path)
     rows, sure = [], {"gains": 0, "losses": 0, "all": 0}
     for key in sorted(cells):

@@ -4,7 +4,7 @@
 
 First table: lists of ten documents, one click a session: a document of the better ranker's team is ``factor`` times as
 attractive, and rank k is seen with 1 / k. *Looking daily*: the paired test after every 50 sessions, stopped at the
-first p < .05. The confidence sequence has looked after every session.
+first p < .05. The confidence sequence is checked after every session.
 
 Second table: eight systems on the bundled shop, with more and more noise; every pair is interleaved in
 2,000 sessions of position-based readers, and what they prefer is compared with the difference of NDCG@10 by the shop's
@@ -32,7 +32,7 @@ N_SESSIONS = 2000  # of a pair of systems
 
 
 class Coins:
-    """A generator whose permutations of two are told beforehand."""
+    """A generator whose permutations of two are given in advance."""
 
     def __init__(self, flips: tuple[int, ...]) -> None:
         self._flips = iter(flips)

@@ -1,12 +1,12 @@
 """Every propensity method and every click model on logs of its own kind: bias, and coverage of 95 % intervals.
 
     python -m experiments.clicks.recovery               # writes recovery.md beside this file
-    python -m experiments.clicks.recovery pbm "model ubm"  # these rows anew, the others as they are
+    python -m experiments.clicks.recovery pbm "model ubm"  # computes these rows again, keeps the others
 
 Two rankers, six ranks, three sessions a user, 4,000 sessions unless said otherwise. Coverage is over 1,000 logs, bias
-over the first 200 of them. A z is a mean error over its standard error: of the mean over all
-parameters of a kind, and the largest of a single parameter, beside the limit that three standard errors are for so
-many parameters at once (Bonferroni).
+over the first 200 of them. A z is a mean error over its standard error: of the mean over all parameters of a kind, and
+the largest of a single parameter, beside its limit: three standard errors, corrected for the number of parameters
+(Bonferroni).
 """
 
 from __future__ import annotations

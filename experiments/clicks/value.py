@@ -1,13 +1,13 @@
 """What another ranking would earn, from simulated logs with a known truth: bias, error and coverage of intervals.
 
     python -m experiments.clicks.value               # writes value.md beside this file; ten minutes of one core
-    python -m experiments.clicks.value --logs 20     # a try, printed only
+    python -m experiments.clicks.value --logs 20     # a trial run, only printed
 
 Position-based readers with theta = 1 / rank; pages are drawn around a logging ranker's scores with Gumbel noise.
-*Uneven* are 60 queries of uneven traffic with 20 documents, ten on a page; *even* are 8 queries that are asked alike,
-with 12 documents, six on a page. The ranking that is valued is another ranker's, whose true value is known. *Seen* is
-the true value of the documents that a log has shown, and what intervals are about. The estimated curve is harvested
-from the same log.
+*Uneven* are 60 queries of uneven traffic with 20 documents, ten on a page; *even* are 8 queries that are asked equally
+often, with 12 documents, six on a page. The ranking that is valued is another ranker's, whose true value is known.
+*Seen* is the true value of the documents that a log has shown, and what intervals are about. The estimated curve is
+harvested from the same log.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def wrong(n_logs: int) -> Iterator[tuple[str, ...]]:
 
 
 def main(n_logs: int | None) -> None:
-    """Write the three tables, those that are done at any time; or print a try of them."""
+    """Write the three tables, as far as they are done; or print those of a trial run."""
     parts = (
         (("traffic", "noise of pages", "sessions", "measure", "bias of the seen part", "held, true curve",
           "held, estimated curve", "fewest examinations, median", "logs with 20 or more", "refused",

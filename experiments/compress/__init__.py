@@ -1,1 +1,1 @@
-"""What a small forest loses in the place of a large blend."""
+"""What is lost when a small forest replaces a large blend."""

@@ -1,4 +1,4 @@
-"""What ``ar.compress`` wins and loses: the blend of `auto`, and one small forest that follows it; table.csv, table.md.
+"""What ``ar.compress`` gains and loses: the blend of `auto`, and one small forest that follows it; table.csv, table.md.
 
 `auto` is trained on the training part of each set, and both are compared on its validation part, paired by query; test
 parts are not touched. Time is CPU on one thread: microseconds a document in one batch of the validation part, and
@@ -59,7 +59,7 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
 
 
 def line(name: str, model: Model, valid: ar.Dataset, train: ar.Dataset) -> dict[str, Any]:
-    """Return what is told of one model."""
+    """Return the figures of one model."""
     query = valid.select([0])
     return {
         "set": name,

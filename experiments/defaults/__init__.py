@@ -1,1 +1,1 @@
-"""What defaults do: how they were chosen, and every ranker at its defaults on every data set."""
+"""Default parameters: how they were chosen, and every ranker at its defaults on every data set."""

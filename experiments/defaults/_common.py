@@ -1,7 +1,8 @@
-"""The data sets on which defaults are chosen and shown, features as they come, and what is kept of a fit.
+"""The data sets on which defaults are chosen and shown, features unchanged, and what is kept of a fit.
 
-Missing values of MQ2007-agg (ranks that a system did not give) are filled in with 500, behind all others; linear
-rankers refuse them as they are. Where a collection has no validation part, a third of the training queries is one.
+Missing values of MQ2007-agg (ranks that a system did not give) are filled in with 500, which is worse than all given
+ranks; linear rankers refuse missing values. Where a collection has no validation part, a third of the training queries
+is one.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def _over_c(*values: float, **fixed: Any) -> list[dict[str, Any]]:
     return [{**fixed, "C": C} for C in values]
 
 
-#: What is tried of every ranker; a first round on OHSUMED-LETOR3 had more values of C, which are in the table, too.
+#: The settings that are tried of every ranker; a first round on OHSUMED-LETOR3 had more values of C, also in the table.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "regression": [{"ridge": 0.0}],
     "rank-svm": _over_c(10.0, 30.0, 100.0),
@@ -67,7 +67,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "log-convex": _over_c(1e-3, 0.01, 0.1, 1.0),
 }
 LINEAR: dict[str, Any] = {"start": "linear"}
-#: What trees start from, and how much leaves are drawn towards 0.
+#: What trees start from, and how much leaves are shrunk towards 0.
 STARTS: dict[str, list[dict[str, Any]]] = {
     "regression": [{"ridge": 0.0}],
     "xendcg-mart": [

@@ -22,7 +22,7 @@ MEASURE = "ndcg@10"
 
 def compute(store: Store, sets: list[str]) -> None:
     """Fit what is missing; a difference is "measure" minus "sqrt"."""
-    for decay in DECAYS:  # so that no row has the time of compiling
+    for decay in DECAYS:  # so that no row's time includes compilation
         fitted_on(ar.make_ranking(20, 30, 4, random_state=0), "orm", {"decay": decay})
     for name in sets:
         for fold in range(1, SETS[name][1] + 1):
@@ -52,7 +52,7 @@ def summary(rows: list[dict[str, str]]) -> list[float]:
 
 
 def table(store: Store) -> str:
-    """Return one row per C and set, folds joined, and one of the mean over sets, whose error counts sets as given."""
+    """Return one row per C and set, folds joined, and one for the mean of sets, whose error takes the sets as given."""
     lines = ["| C | data | folds | sqrt | measure | measure minus sqrt | CPU s, sqrt | CPU s, measure |"]
     lines.append("|--:|---|" + "--:|" * 6)
     for C in VALUES:

@@ -84,7 +84,7 @@ KINDS = {
 
 
 def compute(store: Store, draws: int) -> None:
-    """Fit what is missing: RankSVM, the default, and the climb that nothing holds back."""
+    """Fit what is missing: RankSVM, the default, and the climb that is always kept."""
     for key, kind in _keys(draws):
         if store.has(key):
             continue

@@ -2,8 +2,8 @@
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.near [--sets A B]
 
-The constant ``NEAR`` of ``rankers.linear.cheap_models`` is tried at several values on validation parts, and of
-``log-mle``, which is around 0, its C in units of the features' spread; test parts are not touched. It takes some
+The constant ``NEAR`` of ``rankers.linear.cheap_models`` is tried at several values on validation parts, and for
+``log-mle``, which is shrunk to 0, its C in units of the features' spread; test parts are not touched. It takes some
 minutes.
 """
 

@@ -1,4 +1,4 @@
-"""The rankers that learn from other data than judged documents, at their defaults: ratings and slots of a page.
+"""The rankers that learn from data other than judged documents, at their defaults: ratings and slots of a page.
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.others
 
@@ -19,7 +19,7 @@ import argrank as ar
 from experiments._common import quiet
 from experiments.orm.movielens import per_user, popularity
 
-PRIOR = 5.0  # ratings by which popularity is drawn to the mean
+PRIOR = 5.0  # number of prior ratings at the mean, for popularity
 DRAWS, PAGES, KNOWN, ARTICLES = 5, 120, 80, 8
 
 

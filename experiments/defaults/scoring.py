@@ -1,4 +1,4 @@
-"""What auto gains where another measure than NDCG@10 is asked for: scoring.csv, scoring.md.
+"""What auto gains where a measure other than NDCG@10 is asked for: scoring.csv, scoring.md.
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.defaults.scoring [--sets A B]
 
@@ -6,9 +6,9 @@ Blends of ``auto``'s usual members as it makes them (four folds by query; trees 
 it), judged out of fold by the measure that was asked for, query by query, against ``auto(scoring="ndcg@10")``:
 
 - trees: the numbers of trees are chosen by the measure, which is what ``auto(scoring=…)`` does;
-- weights: and the weights climb from the likelihood's to a maximum of the measure, by exact line searches;
-- forest: trees, and a lambda-mart for the measure is one more member;
-- linear: trees, and a linear ranker for the measure is one more member;
+- weights: as trees, and the weights climb from the likelihood's to a maximum of the measure, by exact line searches;
+- forest: as trees, and a lambda-mart for the measure is one more member;
+- linear: as trees, and a linear ranker for the measure is one more member;
 - chosen: for every part, that of these four which is best by the measure on the other parts.
 
 Forests have 320 trees at most. What is in scoring.csv is not computed again.
@@ -44,7 +44,7 @@ LINEAR: dict[str, tuple[str, dict[str, Any]]] = {
     "p@5": ("orm", {"measure": "p@5"}),
     "err@10": ("log-loss", {"measure": "err@10"}),
 }
-ROUNDS, ENOUGH = 5, 1e-4  # of a climb: at most so many, until one gains less
+ROUNDS, ENOUGH = 5, 1e-4  # rounds of a climb: the most, and the gain below which it stops
 
 Named = tuple[str, dict[str, Any]]
 

@@ -28,7 +28,7 @@ YARDSTICK = "rank-svm, chosen"
 CHOICES = {"C": [0.1, 1.0, 10.0, 30.0, 100.0, 1e3, 1e4]}
 BASELINE = "regression"
 MEASURE = "ndcg@10"
-OWN = ("auto",)  # chooses by itself, which takes far longer: only when asked for
+OWN = ("auto",)  # makes its own choice of parameters, which takes far longer: only on request
 
 
 class Queries:

@@ -74,7 +74,7 @@ class Table:
         return tuple(map(str, values)) in self._done
 
     def add(self, row: Mapping[str, Any], quiet: bool = False) -> None:
-        """Append a row and say so."""
+        """Append a row and, unless ``quiet``, print it."""
         shown = {key: f"{value:.6g}" if isinstance(value, float) else str(value) for key, value in row.items()}
         self.path.parent.mkdir(exist_ok=True)
         with self.path.open("a", newline="") as stream:

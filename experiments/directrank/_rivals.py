@@ -1,10 +1,10 @@
 """DirectRank's rivals: every other ranker of the library, its parameters and the grid from which validation chooses.
 
-Where the choice lies at an end of its grid, up to three further values are tried beyond it, so that the grid decides
-nothing (a step to more than a thousand rounds is not made any more; an earlier run has such rows). Where w = 0 is
-proven to be the optimum for one C, it is for all, and the others are not tried. Where the convex bound of a structured
-ranker may collapse so, the tight bound has a row of its own. Trees and coordinate ascent see the validation part
-while they train, as DirectRank does: they keep the best round on it.
+Where the choice lies at an end of its grid, up to three further values are tried beyond it, so that the range of
+the grid does not limit it (no step goes beyond a thousand rounds now, but rows of an earlier run have more). Where
+w = 0 is proven to be the optimum for one C, it is for all, and the others are not tried. Where the convex bound of a
+structured ranker may collapse to w = 0, the tight bound has a row of its own. Trees and coordinate ascent see the
+validation part while they train, as DirectRank does: they keep the best round on it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The two searches that the paper compares, for one query: its Algorithm 2, and all crossings put in order.
+"""The two searches that the paper compares, for one query: its Algorithm 2, and sorting all crossings.
 
 Both count the jumping points of the first k: the points along a line in score space at which the order of the first k
 documents changes. Algorithm 2 is as printed, so it is right only where no three lines meet in a point.
@@ -24,7 +24,7 @@ def _ordered(types: Any) -> Any:
 
 @kernel(_ordered)
 def algorithm_2(scores: Floats, slopes: Floats, k: int, order: Integers) -> int:
-    """Count by the paper's search, a look at all documents for every jumping point; fill the order it ends with."""
+    """Count by the paper's search, which scans all documents for every jumping point; fill in the final order."""
     n = len(scores)
     by_score = np.argsort(-scores, kind="mergesort")
     order[:] = by_score[np.argsort(slopes[by_score], kind="mergesort")]  # the ranking at minus infinity

@@ -16,7 +16,7 @@ from experiments.directrank._rivals import trees
 from experiments.directrank.letor import DATA, FEW
 
 LEVELS = [f"ndcg@{k}" for k in range(1, 11)]
-#: The stand-ins are generated, and MQ2007-agg is not the paper's MQ2007: each is kept apart from what is not like it.
+#: The stand-ins are generated, and MQ2007-agg is not the paper's MQ2007: there are tables without them.
 GROUPS = {
     "Table 3, LETOR 3.0: OHSUMED": ["OHSUMED-LETOR3"],
     "Table 4, LETOR 4.0: MQ2008": ["MQ2008"],

@@ -1,11 +1,11 @@
-"""BoltzRank beside its identity: by its own definition, and as ``log-loss`` and ``log-combined`` on the scaled map.
+"""BoltzRank in two forms: by its own definition, and as ``log-loss`` and ``log-combined`` on the scaled map.
 
     ARGRANK_DATA=/folder/with/the/collections python -m experiments.directrank.boltzrank      # boltzrank*.csv
 
 boltzrank_identity.csv: the expected loss 1 - NDCG@5 under BoltzRank's distribution of all rankings, computed here from
-its energy, less that of ``ar.objective("log-loss", scale="pairs")`` over all rankings, for lists of six documents:
-0 where all labels differ, otherwise not, since BoltzRank's energy also orders equals. boltzrank.csv: both forms trained
-on OHSUMED by LETOR's protocol, beside RankSVM; C by validation NDCG@10, a hundred rankings a query.
+its energy, less that of ``ar.objective("log-loss", scale="pairs")`` over all rankings, for lists of six documents: 0
+where all labels differ, otherwise not, since BoltzRank's energy also orders documents of equal label. boltzrank.csv:
+both forms trained on OHSUMED by LETOR's protocol, beside RankSVM; C by validation NDCG@10, a hundred rankings a query.
 """
 
 from __future__ import annotations

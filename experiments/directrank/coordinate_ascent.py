@@ -4,8 +4,8 @@
 
 Every ranker climbs training NDCG@10 from the same number of starts and keeps the best of them by training NDCG@10;
 nothing else is tuned. "direct-rank" has its own starts (RankSVM, then equal weights), "direct-rank, starts of
-coordinate ascent" those of our coordinate ascent: equal weights, then a random one; "direct-rank, 10 starts" spends a
-part of the time that it saves on more of them. fastrank is no part of the project: without ``pip install fastrank`` its
+coordinate ascent" those of our coordinate ascent: equal weights, then a random one; "direct-rank, 10 starts" uses part
+of the time saved for more starts. fastrank is not a dependency of the project: without ``pip install fastrank`` its
 rows are left out, and the script says so.
 """
 

@@ -2,12 +2,12 @@
 
     python -m experiments.directrank.jumping_points      # jumping_points.csv, .png, crossover.csv, algorithm2.csv
 
-A jumping point is a change of the order of the first k. NDCG changes at fewer of them (documents of one label swap
-unnoticed), which are the only ones that our search keeps. Lists are cut from longer ones at random; lines are those of
-a feature, from random weights. Real: OHSUMED, whose lists have 152 documents on average. The stand-in of TD2003 is
-generated, as is "normal", independent normal features. Times are CPU microseconds a query, one thread: ours of all
-changes of NDCG@k with their sizes, theirs of the count of jumping points alone. On OHSUMED lines meet in common points,
-where Algorithm 2 loses its way and ends early, so its times are too short there.
+A jumping point is a change of the order of the first k. NDCG changes at fewer of them (it does not change when
+documents of one label swap), which are the only ones that our search keeps. Lists are cut from longer ones at random;
+lines are those of a feature, from random weights. Real: OHSUMED, whose lists have 152 documents on average. The
+stand-in of TD2003 is generated, as is "normal", independent normal features. Times are CPU microseconds a query, one
+thread: ours of all changes of NDCG@k with their sizes, theirs of the count of jumping points alone. On OHSUMED lines
+meet in common points, where Algorithm 2 goes wrong and ends early, so its times are too short there.
 
 ``algorithm2.csv`` has the errors of the paper's search as printed, on 1,000 lists of 20 documents for every kind of
 lines: how often the first 5 that it ends with are not those at plus infinity.

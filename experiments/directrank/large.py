@@ -22,7 +22,7 @@ from experiments.directrank._rivals import COMBINED, FURTHER, PAIRS, linear, tun
 
 STARTS = {300: 100, 2000: 20}  # number of queries -> starts
 CONVENTION = "yahoo"
-#: Where fits are slow, a smaller grid to begin with: of two rankers ever, of structured ones on the larger set.
+#: Where fits are slow, a smaller grid to begin with: of two rankers always, of structured ones on the larger set.
 SLOW = {"smooth-grad": {"C": [1.0, 10.0, 100.0]}, "lambdarank": {"learning_rate": [0.001, 0.003, 0.01]}}
 LARGE = 100  # training queries
 TESTED = ["ndcg@1", "ndcg@10", "err", "map"]

@@ -5,7 +5,7 @@
 DirectRank climbs NDCG@5 from many starts (RankSVM, equal weights, least squares, then random ones), takes the point
 of an interval by likelihood, as the paper does on small data, and keeps the iterate of the best validation MAP; all
 others have a small grid from which validation MAP chooses (_rivals.py). ``climbed`` is the greatest training NDCG@5
-that a climb reached, whatever validation said of it. CPU seconds are of all fits of a row. ``error ndcg@k`` is the
+that a climb reached, whether or not validation chose it. CPU seconds are of all fits of a row. ``error ndcg@k`` is the
 standard error of the difference from DirectRank over the test queries of the fold; its own values are kept in
 work/letor_queries.csv.
 """
@@ -31,7 +31,7 @@ DATA: dict[str, tuple[tuple[int, ...], str, int]] = {
     "td2003": ((1,), "letor3", 20),
     "td2004": ((1,), "letor3", 20),
 }
-FEW = "direct-rank, 5 starts"  # the same, for comparison: what do more starts bring?
+FEW = "direct-rank, 5 starts"  # the same with fewer starts, to see what more of them gain
 RIVALS = linear(5) | trees(5)
 MEASURES = [*(f"ndcg@{k}" for k in range(1, 11)), "map"]
 PAIRED = ("ndcg@5", "ndcg@10")

@@ -1,4 +1,4 @@
-"""Put the tables together from the CSV files of this folder: tables.md and winning.png.
+"""Make the tables from the CSV files of this folder: tables.md and winning.png.
 
     python -m experiments.directrank.tables
 

@@ -1,11 +1,11 @@
-"""Theorem 1 as a learning curve: how the measure of training queries leads to that of new ones.
+"""Theorem 1 as a learning curve: the measure on training queries against that on new ones.
 
     python -m experiments.directrank.theorem1      # theorem1.csv, theorem1.png; resumes
 
 Queries of 40 documents with 10 features and five grades, of one distribution with a linear truth and of one that no
 linear model can express; noise as large as the truth. From n training queries, drawn anew each time, DirectRank climbs
-NDCG@10 to the end from four starts, so that it comes close to the maximum that the theorem speaks of. "limit" is what
-such a climb on 6,000 other queries reaches on the 2,000 test queries. RankSVM is there for comparison.
+NDCG@10 to the end from four starts, so that it comes close to the maximum that the theorem is about. "limit" is what
+such a climb on 6,000 other queries reaches on the 2,000 test queries. RankSVM is included for comparison.
 """
 
 from __future__ import annotations

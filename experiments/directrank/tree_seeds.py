@@ -4,7 +4,7 @@
 
 Sets of MSLR's shape as in trees.py (600 queries, of which 180 train, 60 validate and 360 test, nonlinear truth), each
 generated anew; two settings a ranker, chosen by validation NDCG@10. Differences from direct-rank-trees are over the
-draws, so their errors hold what another set of queries would change; the queries of one draw share a truth.
+draws, so their errors include the variation between sets of queries; the queries of one draw share a truth.
 """
 
 from __future__ import annotations

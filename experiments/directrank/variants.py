@@ -3,8 +3,8 @@
     python -m experiments.directrank.variants      # variants.csv, variants.md; resumes
 
 All climb NDCG@10 from RankSVM's weights on OHSUMED (LETOR 3.0) and MQ2008. "ball r": no weight vector farther from the
-start than r times its length (the measure does not see the scale of the weights, so a bound on the length alone
-would bind nothing). "bag": the mean of the weights of climbs on five bootstrap samples of the queries, each weight
+start than r times its length (the measure does not depend on the scale of the weights, so a bound on the length alone
+would have no effect). "bag": the mean of the weights of climbs on five bootstrap samples of the queries, each weight
 vector of length 1 in features of unit spread. "+ Powell", "+ RankNet gradient", "+ structured gradient": after every
 round a line search along what the round moved, along RankNet's or along SVMndcg-nc's gradient of the weights.
 """
@@ -33,7 +33,7 @@ Extra = Callable[["Climb", np.ndarray], np.ndarray]
 
 
 class Climb:
-    """Weights on their way along coordinates and, after each round, along one direction more."""
+    """A climb of the weights along coordinates and, after each round, along one more direction."""
 
     def __init__(self, data: ar.Dataset, radius: float = math.inf) -> None:
         self.data, self.radius, self.columns = data, radius, Columns(data)
@@ -61,7 +61,7 @@ class Climb:
         return (0.0, 0.0) if a == 0 or root <= 0 else ((-b - math.sqrt(root)) / a, (-b + math.sqrt(root)) / a)
 
     def run(self, extra: Extra | None = None) -> np.ndarray:
-        """Climb until a round brings nothing; return the weights, of length 1 in features of unit spread."""
+        """Climb until a round gains nothing; return the weights, of length 1 in features of unit spread."""
         rng, n = np.random.default_rng(0), self.columns.n_features
         for _ in range(ROUNDS):
             before, value = self.weights, self.here.mean

@@ -43,7 +43,7 @@ def samples(population: Floats, n_queries: int, n_draws: int, seed: int = 0) -> 
 
 
 def covered(ends: Floats, truth: float) -> float:
-    """The share of intervals that hold the truth; that of no width at it holds it too."""
+    """The share of intervals that hold the truth; an interval of zero width at the truth holds it too."""
     near = 1e-9
     return float(((ends[:, 0] <= truth + near) & (truth - near <= ends[:, 1])).mean())
 
@@ -65,7 +65,7 @@ def rows(
 
 
 def null(n_draws: int = N_DRAWS) -> Rows:
-    """How often an interval leaves out 0, and t rejects, where signs are thrown: differences of NDCG@10."""
+    """How often an interval leaves out 0, and t rejects, where signs are random: differences of NDCG@10."""
     a, b = populations()["NDCG@10"]
     found: Rows = []
     for n_queries in SIZES:

@@ -1,7 +1,7 @@
 """Which interval of a difference covers on real queries, by hundreds of pairs of rankings: pairs.csv and pairs.md.
 
-Pairs are of single features by five measures, and of the rankers of ``experiments.defaults`` by NDCG@10. Those of some
-collections chose the interval; those of MQ2008 and OHSUMED had no part in it.
+Pairs are of single features by five measures, and of the rankers of ``experiments.defaults`` by NDCG@10. The interval
+was chosen on those of some collections; those of MQ2008 and OHSUMED were not used for it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def of_rankers(collections: tuple[str, ...]) -> Iterator[Floats]:
 
 
 def pairs() -> dict[str, list[Floats]]:
-    """Return the differences of all pairs that choose, and of all that are reported, but those that never differ."""
+    """Return the differences of the pairs for choosing and of those for reporting, without pairs that never differ."""
     found: dict[str, list[Floats]] = {CHOOSING: [], REPORTED: []}
     for collection, half in FEATURES.items():
         found[half] += of_features(collection)

@@ -1,4 +1,4 @@
-"""Queries by the thousand whose true means are known: values per query of two systems on generated rankings."""
+"""Thousands of queries whose true means are known: values per query of two systems on generated rankings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def populations(seed: int = 0) -> dict[str, Population]:
 
 
 def real_queries() -> dict[str, Population]:
-    """Two single features that rank the queries of known collections; none of them had a part in choosing intervals."""
+    """Two single features that rank the queries of known collections; none of them was used to choose intervals."""
     found: dict[str, Population] = {}
     for name, (one, other) in COLLECTIONS.items():
         fold = ar.load_collection(name, fold=1)
@@ -62,7 +62,7 @@ def real_queries() -> dict[str, Population]:
 
 
 def hard_cases(seed: int = 0) -> dict[str, Population]:
-    """Populations harder than what a comparison of two rankers meets: long tails, and one system never worse."""
+    """Populations harder than those in a comparison of two rankers: long tails, and one system never worse."""
     rng, n = np.random.default_rng(seed), N_QUERIES
     low = rng.beta(0.3, 4, n)
     first = np.where(rng.random(n) < 0.8, 0.0, 1 / rng.integers(1, 11, n))

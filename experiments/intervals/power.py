@@ -1,4 +1,4 @@
-"""Does ``ar.power`` tell the truth? Pilots are drawn from known populations: power.csv and power.md.
+"""Are the answers of ``ar.power`` right? Pilots are drawn from known populations: power.csv and power.md.
 
 The chance of a difference to be found is known for a population: the share of samples in which a t-test finds it. For
 every pilot, this is looked up at the smallest difference the pilot names; and the number of queries it names is set
@@ -46,7 +46,7 @@ def thresholds(differences: Floats, n_queries: int, n_draws: int = N_DRAWS) -> F
 
 
 def rows(given: Mapping[str, Population], n_pilots: int = N_PILOTS) -> Iterator[dict[str, Any]]:
-    """Yield for each population and size of pilot how true the answers are."""
+    """Yield for each population and size of pilot how accurate the answers are."""
     for title, (a, b) in given.items():
         differences = a - b
         truth = queries_needed(differences, DIFFERENCE, 1.0, 0.05, 0.8, 1)

@@ -1,6 +1,6 @@
 """Do the intervals of tuned weights cover? weights.csv and weights.md; five minutes.
 
-Three systems of different use; the truth is what is tuned on 4,000 queries. Samples of 60 queries are tuned with
+Three systems of different quality; the truth is what is tuned on 4,000 queries. Samples of 60 queries are tuned with
 intervals from 50 resamples: as argrank did before (each resample tuned on from the weights found, nearby; quantiles
 interpolated), and as it does now.
 """

@@ -19,7 +19,7 @@ DISCOUNTED = {"discount": "letor", "gain": "binary"}
 CONVEX = {"bound": "convex"}
 FIRST = {"feature_map": "first", **CONVEX}
 
-#: The paper's rankers as it has them.
+#: The paper's rankers, as the paper defines them.
 RANKERS: dict[str, tuple[str, dict[str, Any]]] = {
     "SVMauc": ("svm-auc", CONVEX),
     "SVMmap": ("svm-map", CONVEX),

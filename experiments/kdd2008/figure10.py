@@ -7,7 +7,8 @@
   leave w = 0 (``learnable``); "share" is the objective over that at w = 0. McRank's time is split as in the paper:
   growing trees, and the rest, which is boosting. The SVMs have C = 10,000,
   SVMmrr, whose map is a sum, C = 1.
-- memory: the same at the size of TREC 2000, where the paper's McRank ran out of it, with trees of 10 and of 255 leaves.
+- memory: the same at the size of TREC 2000, where the paper's McRank ran out of memory, with trees of 10 and of 255
+  leaves.
 - rounds: McRank with up to 2,000 rounds, means over the folds of MRR@10, NDCG@10 and MAP after 1, 3, 10, … of them.
 """
 

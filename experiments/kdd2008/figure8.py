@@ -62,7 +62,7 @@ def averaged(good: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 class CountedRisk(LocalRisk):
-    """A risk that knows the CPU seconds of its own work and how often the oracle was asked."""
+    """A risk that counts its CPU seconds and the calls of the oracle."""
 
     cpu_seconds, calls = 0.0, 0
 

@@ -1,4 +1,4 @@
-"""Put the tables of Figure 9 together: ours beside the paper's, the paired tests behind its claims.
+"""Make the tables of Figure 9: ours beside the paper's, the paired tests behind its claims.
 
     python -m experiments.kdd2008.figure9 results/figure9 results/figure9_standins results/figure9_trec
 

@@ -8,10 +8,10 @@
   collapses, and with both readings of the ideal ranking among equal documents. What MAP gains by the cut.
 - weights: SVMcombo with the weights C_l chosen on validation data too (section 3.7, left for future work there); three
   folds, of the others all five.
-- discounted: pairs that count the more the nearer to the top they are, which the paper's conclusion asks for; what MAP
+- discounted: pairs that count more near the top, which the paper's conclusion asks for; what MAP
   gains by it.
-- cleaning: how much the reading of the paper's cleaning decides (section 4.1), and how sure a comparison is with it:
-  what SVMauc gains over SVMmap.
+- cleaning: how much the interpretation of the paper's cleaning matters (section 4.1), and the errors of a comparison
+  with it: what SVMauc gains over SVMmap.
 
 Gains are over all test queries, with their standard error and Wilcoxon's p.
 """

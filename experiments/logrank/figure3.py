@@ -1,4 +1,4 @@
-"""Put Figure 3 together: a table for each measure, the micro-average, and how often the paper's sentences hold.
+"""Make Figure 3: a table for each measure, the micro-average, and how often the paper's sentences hold.
 
     python -m experiments.logrank.figure3 results/figure3 …
 

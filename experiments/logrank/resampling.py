@@ -1,4 +1,4 @@
-"""Why the sample is drawn once: what L-BFGS makes of one that is drawn anew every time (LogRank, section 4)."""
+"""Why the sample is drawn once: what L-BFGS does with one that is drawn anew every time (LogRank, section 4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def resampling(
 
     ``shown`` is the risk on the current sample, ``true`` the risk on the fixed sample, and ``ended`` why the optimiser
     stopped: "passes" at the limit, "precision" where its line search found no lower value, another word where it
-    converged. Values that come from different functions leave it no descent to find.
+    converged. Values that come from different functions do not let it find a descent.
     """
     objective = objective_of("log-convex", measure=measure, **parameters)
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Why a sampled ConvexLoss loses to MLE: what on validation data changes it, and what does not.
+"""Why a sampled ConvexLoss loses to MLE: which settings change that on validation data, and which do not.
 
     python -m experiments.logrank.why
 

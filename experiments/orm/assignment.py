@@ -29,7 +29,7 @@ REPEATS = 5
 
 
 def queries(n: int, number: int) -> tuple[Dataset, Floats]:
-    """Generate queries of n documents with five grades, and scores that know something of them."""
+    """Generate queries of n documents with five grades, and scores that are correlated with them."""
     rng = np.random.default_rng(n)
     y = rng.choice(5, n * number, p=[0.5, 0.27, 0.13, 0.07, 0.03])
     return Dataset(np.zeros((n * number, 1)), y, group=[n] * number), y + 2 * rng.standard_normal(n * number)

@@ -6,7 +6,7 @@ collapse.csv has the optimum of the convex bound against C (gap 1e-3, at most 10
 that it is w = 0 for every C, and where fits of the tie-broken bound end, which is not convex: its gap is that of the
 last approximation. slopes.csv has the derivative of
 the risk at w = 0, per unit of spread of the scores, towards models that rank well: where it is positive for every such
-model, w = 0 is the best that the bound knows. Training part of fold 1.
+model, w = 0 has a lower bound than all of them. Training part of fold 1.
 """
 
 from __future__ import annotations

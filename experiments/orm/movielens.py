@@ -3,7 +3,7 @@
 Settings: the official split u1; and 10, 20 or 50 ratings of every user for training, the others (at least ten) for
 test, as in the CofiRank line. Convention "default": gain 2^y - 1, over the items a user rated in the test part, mean
 over the users. Every ranker has six settings or more to choose from, on a fifth of the *training* ratings, is fitted
-again on all of them, and meets the test part once. Factor models have ten factors.
+again on all of them, and is tested once on the test part. Factor models have ten factors.
 
 Writes movielens.csv (test), movielens_grid.csv (validation of every setting) and movielens_parts.csv (training and
 validation of ways to refine a factorisation, on u1). Run: ``ARGRANK_DATA=… python -m experiments.orm.movielens``.
@@ -180,7 +180,7 @@ def on_honest_scores(fit: Ratings, valid: Ratings, n_folds: int = 5) -> list[dic
     """Return what the items' offsets gain when the scores they correct come from ratings that they had not seen.
 
     Training scores are those of squared error fitted to the other folds; on top of them ``orm`` learns an offset of
-    each item by NDCG's convex bound. This takes away what speaks against refining a fit on its own training ratings.
+    each item by NDCG's convex bound. This avoids refining a fit on the ratings that it was trained on.
     """
     fold = np.random.default_rng(5).integers(0, n_folds, len(fit))
     honest = np.empty(len(fit))

@@ -1,1 +1,1 @@
-"""How the defaults of `symmetric-mart` were chosen, and what it does as a member of `auto`; validation parts alone."""
+"""How the defaults of `symmetric-mart` were chosen, and its gain as a member of `auto`; uses validation parts only."""

@@ -1,4 +1,4 @@
-"""Training and validation parts: collections at hand, the shop, and generated data of several kinds. No test part."""
+"""Training and validation parts: available collections, the shop, and generated data of several kinds. No test part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argrank.errors import ArgrankError
 
 
 def parts(name: str) -> tuple[ar.Dataset, ar.Dataset] | None:
-    """Return training and validation part of "set | fold" or "kind | seed"; None where it is not at hand."""
+    """Return training and validation part of "set | fold" or "kind | seed"; None where it is not available."""
     head, number = name.split(" | ")
     if head in TRUTHS:
         train, valid = made(head, int(number)).split(0.6, 0.4)

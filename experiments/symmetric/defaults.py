@@ -1,6 +1,6 @@
 """Choose the defaults of symmetric-mart: one setting changed at a time, ndcg@10 on validation parts after some rounds.
 
-``python -m experiments.symmetric.defaults`` writes defaults.csv, line by line; begun again it goes on.
+``python -m experiments.symmetric.defaults`` writes defaults.csv, line by line; started again, it resumes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def catboost(train: ar.Dataset, valid: ar.Dataset, loss: str) -> float:
 
 
 def line(name: str, variant: str) -> dict[str, Any] | None:
-    """Return a line of the table; None where the set is not at hand."""
+    """Return a line of the table; None where the set is not available."""
     found = parts(name)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""What the efforts of `auto` cost and give: NDCG@10 against CPU seconds; efforts.csv, efforts.md, a plot of the guide.
+"""Cost and gain of the efforts of `auto`: NDCG@10 against CPU seconds; efforts.csv, efforts.md, a plot of the guide.
 
 `auto` is trained on training parts and generated queries, and judged on validation parts and 400 further generated
-queries; no test part is read. ``python -m experiments.symmetric.efforts`` goes on where it was stopped.
+queries; no test part is read. ``python -m experiments.symmetric.efforts`` resumes where it was stopped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MADE = ("asymmetric trees",)
 
 
 def line(name: str, effort: str, default: np.ndarray | None) -> tuple[dict[str, Any], np.ndarray]:
-    """Return what one effort costs and gives on a set, and its values query by query."""
+    """Return cost and gain of one effort on a set, and its values query by query."""
     found = parts(f"{name} | 1") if name in REAL else generated(name, 31, 150, 40)
     assert found is not None
     train, judged = found

@@ -1,9 +1,9 @@
 """Which members `auto` should have: each is trained once a set, and many blends are made of the scores.
 
 As in `auto`, numbers of trees and weights come from held-out queries of the training part, and every member is fitted
-again on all of it. Blends are judged on queries that chose nothing: validation parts, the rest of a training part of
-which few queries are trained on, or freshly generated ones. No test part is read.
-``python -m experiments.symmetric.members fit`` keeps scores in ``work/``, set by set; begun again it goes on.
+again on all of it. Blends are judged on queries that were not used for any choice: validation parts, the rest of a
+training part of which few queries are trained on, or freshly generated ones. No test part is read.
+``python -m experiments.symmetric.members fit`` keeps scores in ``work/``, set by set; started again, it resumes.
 ``python -m experiments.symmetric.members`` makes the blends and writes members.csv and members.md.
 """
 
@@ -89,7 +89,7 @@ def wanted(n_documents: int) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def fit(path: Path, found: tuple[ar.Dataset, ar.Dataset]) -> None:
-    """Train every candidate in folds and on everything, and keep its scores."""
+    """Train every candidate in folds and on all queries, and keep its scores."""
     train, judged = arranged(found[0], whole=True), found[1]
     scaled = {} if ar.make_ranker("auto")._is_scaled(train, None) else {"normalise": "standard"}
     folding = Folding.of(train, 4, 0)
@@ -159,7 +159,7 @@ class Kept:
         return _values(scores, self.pool)
 
     def cpu(self, names: Sequence[str]) -> float:
-        """Return the CPU seconds of some candidates, in folds and on everything."""
+        """Return the CPU seconds of some candidates, in folds and on all queries."""
         return float(sum(self.arrays[f"cpu {name}"].sum() for name in names))
 
 
@@ -261,7 +261,7 @@ def page(rows: list[dict[str, Any]]) -> str:
 
 
 def fit_all() -> None:
-    """Fit what is not there yet."""
+    """Fit what is missing."""
     WORK.mkdir(exist_ok=True)
     for name, make in sets():
         path = WORK / f"{name.replace(' | ', ', ')}.npz"
