@@ -39,6 +39,7 @@ TABLE: dict[str, dict[str, Aim]] = {
     "mart": NONE,
     "mcrank": NONE,
     "orm": PRODUCTS,
+    "pair-mart": NONE,
     "query-mart": NONE,
     "rank-cosine": NONE,
     "rank-svm": NONE,
@@ -60,6 +61,7 @@ FITTED = ("adarank", "coordinate-ascent", "direct-rank", "direct-rank-trees", "l
 NO_FUNCTION = (
     "auto",
     "mcrank",
+    "pair-mart",
     "query-mart",
     "rankboost",
     "symmetric-mart",

@@ -14,7 +14,17 @@ from scipy import sparse
 import argrank as ar
 
 Case = tuple[str, Callable[[], Any]]
-RANKERS = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees", "symmetric-mart", "auto")
+RANKERS = (
+    "mart",
+    "lambda-mart",
+    "pair-mart",
+    "query-mart",
+    "xendcg-mart",
+    "mcrank",
+    "direct-rank-trees",
+    "symmetric-mart",
+    "auto",
+)
 SETTINGS: dict[str, list[Any]] = {
     "n_trees": [1, 3, 8], "n_leaves": [2, 5, 31], "min_documents": [1, 5], "feature_fraction": [0.3, 1.0],
     "bagging_fraction": [0.2, 0.6, 1.0], "extra_trees": [True, False], "start": [None, "linear"], "n_seeds": [1, 2],

@@ -9,7 +9,7 @@ import argrank as ar
 from argrank.errors import InputError
 from argrank.solvers import SOLVERS
 
-TREES = ("lambda-mart", "mart", "mcrank", "query-mart", "xendcg-mart")
+TREES = ("lambda-mart", "mart", "mcrank", "pair-mart", "query-mart", "xendcg-mart")
 SHORT = {
     "auto": {"members": ["rank-svm", "regression"], "n_folds": 2},
     "direct-rank": {"max_iter": 2},

@@ -8,6 +8,7 @@ from argrank.rankers.boosted.trees.direct_rank_trees import DirectRankTrees as D
 from argrank.rankers.boosted.trees.lambda_mart import LambdaMART as LambdaMART
 from argrank.rankers.boosted.trees.mart import MART as MART
 from argrank.rankers.boosted.trees.mcrank import McRank as McRank
+from argrank.rankers.boosted.trees.pair_mart import PairMART as PairMART
 from argrank.rankers.boosted.trees.query_mart import QueryMART as QueryMART
 from argrank.rankers.boosted.trees.xendcg_mart import XendcgMART as XendcgMART
 from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent as CoordinateAscent

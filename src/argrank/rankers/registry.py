@@ -87,6 +87,7 @@ _OWN = {
     "mart": Registered(".boosted.trees.mart:MART", "trees", TREES, scale_free=True, distributed=True),
     "mcrank": Registered(".boosted.trees.mcrank:McRank", "pointwise", TREES, scale_free=True),
     "orm": Registered(".linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
+    "pair-mart": Registered(".boosted.trees.pair_mart:PairMART", "trees", TREES, scale_free=True),
     "position-match": Registered(".factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
         ".boosted.trees.query_mart:QueryMART",

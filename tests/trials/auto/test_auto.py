@@ -157,13 +157,13 @@ def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
     assert ranker.estimate_.n_queries == np.isfinite(judged).sum()
 
 
-def test_a_large_set_has_trees_on_a_loss_for_ndcg_too(data, monkeypatch):
+def test_a_large_set_has_trees_on_the_loss_of_pairs_too(data, monkeypatch):
     monkeypatch.setattr(members_module, "HOLDOUT_ROWS", 100)
     monkeypatch.setattr(members_module, "HOLDOUT_QUERIES", 5)
     names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart 2"]
     rankers = auto()._rankers(data, ("all",))
     assert list(rankers) == names
-    assert [rankers[name].objective for name in names[3:]] == ["query-mart", "xendcg-mart"]
+    assert [rankers[name].objective for name in names[3:]] == ["query-mart", "pair-mart"]
     assert [member.name for member in auto().fit(data).members_] == names
     assert list(auto(effort="fast")._rankers(data, ("all",))) == [*names[:2], names[3]]
     assert list(auto()._rankers(data, ("linear",))) == names[:2]

@@ -41,8 +41,8 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
         "lambda-mart": {},
     },
 }
-#: What data of one holdout has beside the trees of other members: with many queries, a loss made for NDCG gains.
-LARGE: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "xendcg-mart"})
+#: What data of one holdout has beside the trees of other members: with many queries, a second loss gains.
+LARGE: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "pair-mart"})
 
 
 class Effort(NamedTuple):

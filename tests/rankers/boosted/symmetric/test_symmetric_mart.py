@@ -37,7 +37,7 @@ def squares(scores, labels):
     return (difference**2).sum(), 2.0 * difference
 
 
-@pytest.mark.parametrize("objective", ["query-mart", "mart", squares, "listnet", "rank-svm"])
+@pytest.mark.parametrize("objective", ["query-mart", "pair-mart", "mart", squares, "listnet", "rank-svm"])
 def test_the_loss_never_rises_on_training_data(data, objective):
     ranker = make(objective=objective, n_trees=60, learning_rate=0.02, verbose=1, **PLAIN).fit(data)
     losses = np.array([row["objective"] for row in ranker.trace_])
@@ -241,7 +241,7 @@ import sys
 sys.modules["lightgbm"] = None
 import argrank as ar
 data = ar.make_ranking(30, 10, 4, truth="nonlinear", random_state=1)
-for objective in ("query-mart", "lambda-mart", "xendcg-mart", "listnet"):
+for objective in ("query-mart", "pair-mart", "lambda-mart", "xendcg-mart", "listnet"):
     ranker = ar.make_ranker("symmetric-mart", n_trees=5, objective=objective).fit(data)
     assert ranker.score(data) > 0.5
 ranker.save(sys.argv[1])

@@ -13,7 +13,7 @@ from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
 from argrank.models.trees import TreesModel
 
-TREES = ["lambda-mart", "mart", "mcrank", "query-mart", "xendcg-mart"]
+TREES = ["lambda-mart", "mart", "mcrank", "pair-mart", "query-mart", "xendcg-mart"]
 ONE_OUTPUT = [name for name in TREES if name != "mcrank"]
 
 
@@ -205,7 +205,7 @@ def test_lightgbms_callbacks_work(data):
     assert stopped.objective_ == pytest.approx(((stopped.predict(train) - train.y) ** 2).sum())
 
 
-@pytest.mark.parametrize("name", ["lambda-mart", "xendcg-mart"])
+@pytest.mark.parametrize("name", ["lambda-mart", "pair-mart", "xendcg-mart"])
 def test_a_costly_objective_is_recorded_only_when_asked(data, name):
     silent, asked = make(name).fit(data), make(name, verbose=1).fit(data)
     assert "objective" not in silent.trace_.columns

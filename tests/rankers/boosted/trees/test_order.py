@@ -10,7 +10,7 @@ from argrank.data import arranged as arranging
 from argrank.errors import ArgrankWarning
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 
-LEAFWISE = ("mart", "lambda-mart", "query-mart", "xendcg-mart", "mcrank", "direct-rank-trees")
+LEAFWISE = ("mart", "lambda-mart", "query-mart", "pair-mart", "xendcg-mart", "mcrank", "direct-rank-trees")
 NAMES = (*LEAFWISE, "symmetric-mart")
 SMALL = {"n_trees": 6, "n_leaves": 6, "min_documents": 3, "verbose": -1}
 

@@ -40,7 +40,7 @@ class SymmetricMART(GradientBoostedRanker):
     ----------
     objective : str, ranker, Objective or function
         What is minimised: the name of a ranker of trees ("query-mart": squared error of differences within queries,
-        "mart", "xendcg-mart", "lambda-mart"), a ranker with parameters of its own, such as
+        "mart", "pair-mart", "xendcg-mart", "lambda-mart"), a ranker with parameters of its own, such as
         ``ar.make_ranker("lambda-mart", measure="map")``, or anything that `custom` accepts: another ranker that has an
         objective, or a function ``f(scores, labels) -> (value, gradient)``.
     depth
