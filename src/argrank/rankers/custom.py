@@ -104,14 +104,10 @@ class Custom(Restarted, LinearRanker):
         return self._trees()._train(data, watcher, start)
 
     def _trees(self) -> ObjectiveTrees:
-        own = (
-            "n_trees", "n_leaves", "min_documents", "learning_rate", "early_stopping", "scoring", "n_jobs", "verbose"
-        )  # fmt: skip
-        return ObjectiveTrees(
-            objective=self._objective(),
-            random_state=0 if self.random_state is None else self.random_state,
-            **{name: vars(self)[name] for name in own},
-        )
+        growth = ("n_trees", "n_leaves", "min_documents", "learning_rate", "early_stopping")
+        shared = {name: vars(self)[name] for name in (*growth, "scoring", "n_jobs", "verbose")}
+        seed = 0 if self.random_state is None else self.random_state
+        return ObjectiveTrees(objective=self._objective(), random_state=seed, **shared)
 
     def _arranged(self, data: Dataset) -> Dataset:
         """Return the data in the order of its content where trees draw rows of it."""

@@ -62,7 +62,7 @@ _OWN = {
         {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
         scale_free=True,
     ),
-    "dorm": Registered(".linear.dorm:DORM", "structured", POSITIONS_C, distributed=True),
+    "dorm": Registered(".linear.svm:DORM", "structured", POSITIONS_C, distributed=True),
     "factor-rank": Registered(
         ".factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
     ),
@@ -89,7 +89,7 @@ _OWN = {
     "orm": Registered(".linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
     "position-match": Registered(".factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
-        ".boosted.trees.query_mart:QueryMART",
+        ".boosted.trees.mart:QueryMART",
         "trees",
         {"learning_rate": [0.03, 0.05, 0.1]},
         scale_free=True,
@@ -110,12 +110,12 @@ _OWN = {
         first=True,
         distributed=True,
     ),
-    "smooth-grad": Registered(".linear.smooth_grad:SmoothGrad", "listwise", C_VALUES, distributed=True),
+    "smooth-grad": Registered(".linear.smoothed:SmoothGrad", "listwise", C_VALUES, distributed=True),
     "softrank": Registered(
-        ".linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
+        ".linear.smoothed:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
     ),
     "svm-auc": Registered(".linear.svm:SVMauc", "structured", CONVEX_C, first=True, distributed=True),
-    "svm-combo": Registered(".linear.svm_combo:SVMcombo", "structured", TIGHT_C, distributed=True),
+    "svm-combo": Registered(".linear.svm:SVMcombo", "structured", TIGHT_C, distributed=True),
     "svm-map": Registered(".linear.svm:SVMmap", "structured", CONVEX_C, first=True, distributed=True),
     "svm-mrr": Registered(".linear.svm:SVMmrr", "structured", TIGHT_C, distributed=True),
     "svm-ndcg": Registered(".linear.svm:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
@@ -129,13 +129,6 @@ _OWN = {
     ),
     "xendcg-mart": Registered(".boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
-
-
-def _add(name: str, cls: Any) -> None:
-    register_ranker(name, cls)
-
-
-RANKERS = Registry("ranker", _OWN, "argrank.rankers", _add)
 
 
 @checked
@@ -192,6 +185,9 @@ def register_ranker(
     for parameter in tried:
         check_choice(f"grid of {name!r}", parameter, known)
     RANKERS.register(name, Registered(cls, where, tried, scale_free, takes, distributed=distributed))
+
+
+RANKERS = Registry("ranker", _OWN, "argrank.rankers", register_ranker)
 
 
 def ranker_class(name: str) -> type[BaseRanker]:

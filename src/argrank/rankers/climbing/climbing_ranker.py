@@ -10,11 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from argrank._blas import single_threaded_blas
-from argrank._declared import Count, Jobs, NotNegative, Seed
+from argrank._declared import Count, NotNegative, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column, refuse_copy
-from argrank.data.prepare.preparation import Prepare
 from argrank.errors import OptionError
 from argrank.linesearch.landscape import Landscape
 from argrank.measures.function import ties_of
@@ -62,16 +61,11 @@ class ClimbingRanker(Measured, BaseRanker):
 
     takes_gains: ClassVar[bool] = True
 
-    scoring: Any = None
     n_starts: Count
     tol: NotNegative
-    normalise: str | None = None
-    prepare: Prepare = "auto"
     max_iter: Count = 100
     early_stopping: Count | None = None
-    n_jobs: Jobs = None
     random_state: Seed = 0
-    verbose: int = 0
 
     @property
     def _ties(self) -> str:

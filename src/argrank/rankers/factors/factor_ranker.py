@@ -133,8 +133,10 @@ class FactorRanker(Reporting, Estimator[FactorModel]):
         rated = Rated(user, item, given.y[rows], by_user.indptr, offsets_of(things, offsets))
         held = []
         if eval_set is not None:
-            triples = Triples.of(*eval_set) if _is_triple(eval_set) else Triples.of(eval_set)
-            held = [Held(triples, _numbered(people), _numbered(things), rated.known)]
+            given_apart = isinstance(eval_set, tuple) and len(eval_set) == 3
+            triples = Triples.of(*eval_set) if given_apart else Triples.of(eval_set)
+            users, items = ({one: number for number, one in enumerate(ids)} for ids in (people, things))
+            held = [Held(triples, users, items, rated.known)]
         with Watcher(type(self).__name__, [self._validation(one.data) for one in held], self.verbose) as watcher:
             found = self._factorise(rated, Watch(watcher, held))
         self.objective_, self.n_iter_ = found.objective, found.n_rounds
@@ -233,11 +235,3 @@ def _columns(table: Any) -> list[Any]:
     if hasattr(table, "ratings"):
         return [table.users, table.items, table.ratings]
     return list(table.T) if getattr(table, "ndim", 0) == 2 else []
-
-
-def _is_triple(given: Any) -> bool:
-    return isinstance(given, tuple) and len(given) == 3
-
-
-def _numbered(ids: list[Any]) -> dict[Any, int]:
-    return {one: number for number, one in enumerate(ids)}

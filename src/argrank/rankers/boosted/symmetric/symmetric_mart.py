@@ -17,10 +17,9 @@ from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.objectives.objective import Objective
 from argrank.rankers.base_ranker import BaseRanker
-from argrank.rankers.boosted.symmetric.symmetric_boosters import Settings, SymmetricBoosters
+from argrank.rankers.boosted.symmetric.symmetric_boosters import SymmetricBoosters
 from argrank.rankers.boosted.trees.boosting import Boosters, Loss
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
-from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.mcrank import McRank
 from argrank.rankers.custom import Custom, ObjectiveLoss
 from argrank.rankers.registry import make_ranker
@@ -116,19 +115,7 @@ class SymmetricMART(GradientBoostedRanker):
         starts: Sequence[Floats] | None,
         kept: Mapping[str, Any] | None,
     ) -> Boosters:
-        settings = Settings(
-            depth=self.depth,
-            n_bins=self.n_bins,
-            learning_rate=float(self.learning_rate),
-            bagging_fraction=float(self.bagging_fraction),
-            feature_fraction=float(self.feature_fraction),
-            l2=float(self.l2),
-            signs=self._signs(data),
-            categorical=feature_columns("categorical_features", self.categorical_features, data),
-            seeds=self._seeds(),
-            n_jobs=self.n_jobs,
-        )
-        return SymmetricBoosters(data, parts, settings, loss, starts, kept)
+        return SymmetricBoosters(data, parts, self, loss, starts, kept)
 
     def finished_model(
         self, boosters: SymmetricBoosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset

@@ -7,8 +7,7 @@ rounds gives every row's leaf, without a pass over the features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -38,6 +37,9 @@ from argrank.rankers.boosted.trees.lightgbm import (
     seed_of,
     shown_scores,
 )
+
+if TYPE_CHECKING:
+    from argrank.rankers.boosted.trees.direct_rank_trees import DirectRankTrees
 
 DOUBLINGS, HALVINGS = 40, 12
 
@@ -116,18 +118,6 @@ class Descent:
         return 0.5 * (low + high)
 
 
-class Settings(NamedTuple):
-    """How trees are grown."""
-
-    n_leaves: int
-    min_documents: int
-    feature_fraction: float
-    extra_trees: bool
-    categorical_features: Sequence[int | str] | None
-    random_state: int
-    n_jobs: int | None
-
-
 class Growth:
     """A LightGBM booster that grows one tree per round on given gradients.
 
@@ -136,27 +126,27 @@ class Growth:
     and the round's number, so another process, given the number of earlier rounds, grows the same trees.
     """
 
-    def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
+    def __init__(self, data: Dataset, ranker: DirectRankTrees, n_before: int = 0) -> None:
         lightgbm = load_lightgbm()
         check_bins(data)
         parameters = {
-            **common_parameters(data, settings.n_jobs),
+            **common_parameters(data, ranker.n_jobs),
             "learning_rate": 1.0,
-            "num_leaves": int(settings.n_leaves),
-            "min_data_in_leaf": int(settings.min_documents),
-            "feature_fraction": float(settings.feature_fraction),
-            "extra_trees": bool(settings.extra_trees),
-            "seed": int(settings.random_state),
+            "num_leaves": int(ranker.n_leaves),
+            "min_data_in_leaf": int(ranker.min_documents),
+            "feature_fraction": float(ranker.feature_fraction),
+            "extra_trees": bool(ranker.extra_trees),
+            "seed": int(ranker.random_state),
             "force_row_wise": True,
         }
-        categorical: Any = feature_columns("categorical_features", settings.categorical_features, data)
+        categorical: Any = feature_columns("categorical_features", ranker.categorical_features, data)
         nothing = np.zeros(data.n_documents)
         train = lightgbm.Dataset(rows_of(data.X), nothing, categorical_feature=categorical or "auto", params=parameters)
         with refusals():
             self._booster = lightgbm.Booster(parameters, train)
             self._can_split = can_split(train, data.n_features)
-        self._seed, self.n_rounds = settings.random_state, n_before
-        self._draws = settings.feature_fraction < 1 or bool(settings.extra_trees)
+        self._seed, self.n_rounds = ranker.random_state, n_before
+        self._draws = ranker.feature_fraction < 1 or bool(ranker.extra_trees)
         self._last = np.zeros(data.n_documents)
         if n_before and self._draws and self._can_split:
             # the first round of a booster draws differently from later rounds

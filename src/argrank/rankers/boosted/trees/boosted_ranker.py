@@ -9,11 +9,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from argrank._declared import LARGEST_32, AtLeast, AtMost, Count32, Jobs, Positive, Share
+from argrank._declared import LARGEST_32, AtLeast, AtMost, Count32, Positive, Share
 from argrank._types import Floats
 from argrank.data.arranged import arranged
 from argrank.data.dataset import Dataset
-from argrank.data.prepare.preparation import Prepare
 from argrank.engines import is_distributed
 from argrank.errors import InputError
 from argrank.models.model import Model
@@ -59,13 +58,8 @@ class BoostedRanker(BaseRanker):
     learning_rate: Positive = 0.1
     feature_fraction: Share = 1.0
     categorical_features: Sequence[int | str] | None = None
-    scoring: Any = None
     early_stopping: Count32 | None = None
-    normalise: str | None = None
-    prepare: Prepare = "auto"
     random_state: Annotated[int, AtLeast(0), AtMost(LARGEST_32)] = 0
-    n_jobs: Jobs = None
-    verbose: int = 0
 
     def _arranged(self, data: Dataset) -> Dataset:
         """Return the data sorted by its content, so that random draws do not depend on the order of the rows."""

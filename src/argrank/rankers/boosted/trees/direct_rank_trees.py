@@ -25,7 +25,7 @@ from argrank.models.tree import Tree
 from argrank.models.trees import tree_sums
 from argrank.objectives.objective import Objective
 from argrank.rankers.boosted.trees._line_searched_weights import Weighing
-from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Settings, Source, Weak
+from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Source, Weak
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker, Rounds, row_weights
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
@@ -172,7 +172,11 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         weighing.move_to(begin)
         descent = Descent(data, self._growing(), begin, self.n_jobs)
         kept = watcher.keeper.resumed()
-        source = self._source(data, 0 if kept is None else len(kept["weights"]))
+        source: Source = (
+            Growth(data, self, 0 if kept is None else len(kept["weights"]))  # after those of another process
+            if self.base_estimator is None
+            else Regressors(data, self.base_estimator, self.random_state)
+        )
         rounds = Rounds(watcher, self.early_stopping, tree_sums if self.base_estimator is None else member_sums, start)
         found: list[Weak] = []
         weights: list[float] = []
@@ -197,21 +201,6 @@ class DirectRankTrees(Measured, LeafwiseRanker):
             self._leverage(weighing, begin, found[: len(rounds.kept)], rounds)
         value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
         return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.stop, stop.note)
-
-    def _source(self, data: Dataset, n_before: int) -> Source:
-        """Return the source of weak learners; another process may have made some before."""
-        if self.base_estimator is not None:
-            return Regressors(data, self.base_estimator, self.random_state)
-        settings = Settings(
-            self.n_leaves,
-            self.min_documents,
-            self.feature_fraction,
-            self.extra_trees,
-            self.categorical_features,
-            self.random_state,
-            self.n_jobs,
-        )
-        return Growth(data, settings, n_before)
 
     def _resume(
         self, kept: Mapping[str, Any], data: Dataset, weighing: Weighing, rounds: Rounds
