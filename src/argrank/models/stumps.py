@@ -10,6 +10,7 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
+from argrank.models._rows import as_doubles
 from argrank.models.model import Model
 from argrank.models.plain_data import read_numbers, read_served, read_width, served_fields
 
@@ -53,8 +54,7 @@ class StumpsModel(Model):
             found[:, feature] = heights
         return found
 
-    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
-        return self._contributions(X, indptr)
+    _shap_parts = _contributions
 
     def _own_facts(self) -> list[tuple[str, str]]:
         return [("steps", f"{len(self.steps):,}")]
@@ -66,8 +66,7 @@ class StumpsModel(Model):
             own = np.flatnonzero(self.features == feature)
             own = own[np.argsort(self.thresholds[own], kind="stable")]
             heights = np.concatenate(([0.0], np.cumsum(self.steps[own])))
-            column = columns[:, [feature]]
-            values = np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
+            values = as_doubles(columns[:, [feature]])[:, 0]
             yield feature, np.where(np.isnan(values), np.nan, heights[np.searchsorted(self.thresholds[own], values)])
 
     def to_dict(self) -> dict[str, Any]:

@@ -102,7 +102,10 @@ class SymmetricTrees(Model):
             np.cumsum([0, *map(len, tables)]),
             np.concatenate([np.empty(0), *tables]),
         )
-        return Questions(*(_read_only(array) for array in found))
+        views: list[Any] = [array.view() for array in found]
+        for view in views:
+            view.flags.writeable = False
+        return Questions(*views)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out cached values: in a copy their arrays would be writable, which the kernel refuses."""
@@ -209,19 +212,12 @@ class SymmetricTrees(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return questions, values and names as plain data, exactly."""
-        finite = {"values": self.values, "gains": self.gains}
-        others: dict[str, NDArray[Any]] = {
-            "features": self.features,
-            "cuts": self.cuts,
-            "missing": self.missing,
-            "counts": self.counts,
-        }
         tables = {str(column): plain_data.stored_array(table) for column, table in sorted(self.codes.items())}
         return {
             "n_features": self.n_columns,
             **plain_data.served_fields(self),
-            **{name: plain_data.stored_array(array) for name, array in others.items()},
-            **{name: plain_data.stored_finite(array, name) for name, array in finite.items()},
+            **{name: plain_data.stored_array(vars(self)[name]) for name in ("features", "cuts", "missing", "counts")},
+            **{name: plain_data.stored_finite(vars(self)[name], name) for name in ("values", "gains")},
             **({"codes": tables} if tables else {}),
         }
 
@@ -259,9 +255,3 @@ def _read_codes(given: Any, n_features: int) -> dict[int, Floats]:
         if not 1 <= len(found[column]) <= MOST_CODES or np.isinf(found[column]).any():
             raise ModelError(f"codes: column {column}: expected 1 to {MOST_CODES:,} numbers, or NaN for missing")
     return found
-
-
-def _read_only(array: Any) -> Any:
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from argrank._json import parse_json
 from argrank.errors import ModelError, is_finite, shown
 from argrank.models.forest import DEEPEST, Builder, Forest
-from argrank.models.formats.xgboost import tree_number
+from argrank.models.formats.xgboost import read_json, tree_number
 
 DEEPEST_OBLIVIOUS = 16
 
@@ -25,10 +24,7 @@ class Booster(NamedTuple):
 
 def parse(content: bytes) -> Booster:
     """Read a file of ``save_model(format="json")``; categories, texts and several outputs are not supported."""
-    try:
-        document = parse_json(content, "model")
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"expected JSON: {error}") from error
+    document = read_json(content)
     if not isinstance(document, dict):
         raise ModelError("expected CatBoost's JSON")
     info = document.get("features_info")

@@ -29,7 +29,7 @@ class Booster(NamedTuple):
 def parse(content: bytes) -> Booster:
     """Read a file of ``Booster.save_model``; models that would score differently are not supported."""
     is_json = content.lstrip()[1:].lstrip()[:1] in (b'"', b"}")  # UBJSON has a length there
-    document = _json(content) if is_json else ubjson.loads(content)
+    document = read_json(content) if is_json else ubjson.loads(content)
     learner = _get(document, "learner", dict)
     booster = _get(learner, "gradient_booster", dict)
     kind, drops = booster.get("name"), None
@@ -121,7 +121,8 @@ def _names(learner: dict[str, Any], n_features: int) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _json(content: bytes) -> Any:
+def read_json(content: bytes) -> Any:
+    """Return a JSON document, or raise that it is none."""
     try:
         return parse_json(content, "model")
     except (ValueError, RecursionError) as error:
