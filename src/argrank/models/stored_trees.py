@@ -15,7 +15,7 @@ import numpy as np
 from argrank._types import Integers
 from argrank.errors import ModelError
 from argrank.models.plain_data import read_array, read_finite, read_width, read_within, stored_array, stored_finite
-from argrank.models.tree import LARGEST_CATEGORY, LARGEST_COUNT, MISSING, Tree, joined
+from argrank.models.tree import LARGEST_CATEGORY, LARGEST_COUNT, MISSING, Tree, joined, tree_number
 
 MOST_NODES = 1 << 31
 #: The arrays of a tree and their kinds in a file.
@@ -56,14 +56,11 @@ def trees_from(fields: Mapping[str, Any]) -> tuple[list[Tree], int]:
         return read_trees(given, n_features), n_features
     if not isinstance(given, list) or not given:
         raise ModelError("expected trees")
-    return [_read_tree(number, tree, n_features) for number, tree in enumerate(given)], n_features
-
-
-def _read_tree(number: int, fields: Any, n_features: int) -> Tree:
-    try:
-        return Tree.from_dict(fields, n_features)
-    except ModelError as error:
-        raise ModelError(f"tree {number}: {error}") from error
+    trees = []
+    for number, tree in enumerate(given):
+        with tree_number(number):
+            trees.append(Tree.from_dict(tree, n_features))
+    return trees, n_features
 
 
 def read_trees(fields: Mapping[str, Any], n_features: int) -> list[Tree]:

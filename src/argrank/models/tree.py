@@ -11,7 +11,8 @@ below 0 is a leaf: -1 is leaf 0, -2 is leaf 1, and so on. The rules of LightGBM 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -52,6 +53,13 @@ class Tree:
         none, whole = np.empty(0), np.empty(0, np.int64)
         leaf, documents = np.array([value], np.float64), np.array([count], np.int64)
         return cls(whole, none, np.empty(0, bool), whole, whole, whole, none, leaf, documents, {})
+
+    @classmethod
+    def stump(cls, feature: int, threshold: float, default_left: bool, missing: int, value: Sequence[float]) -> Tree:
+        """Return a tree of one split, with the values of its left and its right leaf."""
+        way, left, right = np.array([default_left]), np.array([-1]), np.array([-2])
+        split = (np.array([feature]), np.array([threshold]), way, np.array([missing]), left, right, np.zeros(1))
+        return cls(*split, np.array(value), np.zeros(2, np.int64), {})
 
     @property
     def n_leaves(self) -> int:
@@ -169,6 +177,15 @@ class Tree:
             raise ModelError("left, right: expected every node and every leaf as a child of one node")
         if ((children >= 0) & (children <= parents)).any():
             raise ModelError("left, right: expected children with greater numbers than their parent")
+
+
+@contextlib.contextmanager
+def tree_number(number: int) -> Iterator[None]:
+    """Let an error say which tree it is about."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"tree {number}: {error}") from error
 
 
 def _list(fields: Mapping[str, Any], name: str, length: int | None) -> list[Any]:
