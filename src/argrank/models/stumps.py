@@ -11,12 +11,12 @@ import numpy as np
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models._rows import as_doubles
-from argrank.models.model import Model
+from argrank.models.model import Model, Thresholded
 from argrank.models.plain_data import read_numbers, read_served, read_width, served_fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StumpsModel(Model):
+class StumpsModel(Thresholded, Model):
     """Steps as three arrays, the names of the features, and the normaliser applied before.
 
     Examples
@@ -28,17 +28,11 @@ class StumpsModel(Model):
     """
 
     kind: ClassVar[str] = "stumps"
-    compares: ClassVar[bool] = True
 
     features: Integers
     thresholds: Floats
     steps: Floats
     n_columns: int
-
-    @property
-    def width(self) -> int:
-        """Number of columns, used or not."""
-        return self.n_columns
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return, for every row, the sum of the steps it takes; NaN where a used feature is missing."""

@@ -265,8 +265,12 @@ class BaseRanker(Reporting, Estimator[Model]):
         if isinstance(X, DistributedDataset):
             return X.predict(self.model_)
         if not isinstance(X, Dataset) and not is_frame(X) and getattr(X, "ndim", 2) == 2:
-            with _as_ours():
+            try:
                 validate_data(self, X, reset=False, skip_check_array=True)
+            except ArgrankError:
+                raise
+            except (ValueError, TypeError, LookupError) as error:  # scikit-learn's about features
+                raise InputError(f"X: {error}" if isinstance(error, LookupError) else str(error)) from error
         return self.model_.predict(X, qid=qid, group=group)
 
     @checked
@@ -440,17 +444,6 @@ class BaseRanker(Reporting, Estimator[Model]):
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
-
-
-@contextlib.contextmanager
-def _as_ours() -> Iterator[None]:
-    """Convert scikit-learn's errors about features to ours."""
-    try:
-        yield
-    except ArgrankError:
-        raise
-    except (ValueError, TypeError, LookupError) as error:
-        raise InputError(f"X: {error}" if isinstance(error, LookupError) else str(error)) from error
 
 
 @contextlib.contextmanager

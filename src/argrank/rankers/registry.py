@@ -28,7 +28,9 @@ TIGHT_C = {"C": [10.0, 100.0, 1e3, 1e4, 1e5]}  # tight bounds on the pairs map
 POSITIONS_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # and on positions
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
 SUMS_C = {"C": [0.1, 1.0, 15.0, 500.0, 1.5e4]}  # the feature map is a sum over pairs
-TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
+RIDGES = {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]}
+RATES = {"learning_rate": [0.03, 0.05, 0.1]}
+TREES = {"n_leaves": [10, 31], **RATES}
 
 
 class Registered(NamedTuple):
@@ -89,12 +91,7 @@ _OWN = {
     "orm": Registered(".linear.orm:ORM", "structured", POSITIONS_C, distributed=True),
     "position-match": Registered(".factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
-        ".boosted.trees.mart:QueryMART",
-        "trees",
-        {"learning_rate": [0.03, 0.05, 0.1]},
-        scale_free=True,
-        first=True,
-        distributed=True,
+        ".boosted.trees.mart:QueryMART", "trees", RATES, scale_free=True, first=True, distributed=True
     ),
     "rank-cosine": Registered(".linear.listwise:RankCosine", "listwise", LISTWISE_C, distributed=True),
     "rank-svm": Registered(
@@ -103,13 +100,7 @@ _OWN = {
     "rankboost": Registered(
         ".boosted.stumps.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
     ),
-    "regression": Registered(
-        ".linear.regression:Regression",
-        "pointwise",
-        {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
-        first=True,
-        distributed=True,
-    ),
+    "regression": Registered(".linear.regression:Regression", "pointwise", RIDGES, first=True, distributed=True),
     "smooth-grad": Registered(".linear.smoothed:SmoothGrad", "listwise", C_VALUES, distributed=True),
     "softrank": Registered(
         ".linear.smoothed:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
@@ -121,11 +112,7 @@ _OWN = {
     "svm-ndcg": Registered(".linear.svm:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
     "svm-ndcg-nc": Registered(".linear.svm:SVMndcgNC", "structured", TIGHT_C, distributed=True),
     "symmetric-mart": Registered(
-        ".boosted.symmetric.symmetric_mart:SymmetricMART",
-        "trees",
-        {"learning_rate": [0.03, 0.05, 0.1]},
-        scale_free=True,
-        first=True,
+        ".boosted.symmetric.symmetric_mart:SymmetricMART", "trees", RATES, scale_free=True, first=True
     ),
     "xendcg-mart": Registered(".boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }

@@ -139,7 +139,9 @@ class ClimbingRanker(Measured, BaseRanker):
         """Process the iterates; tell whether the climb ended before ``max_iter`` rounds."""
         for number, iterate in iterates:
             at.note(number, iterate, self._record(watcher, iterate, at.start), len(watcher.trace))
-            if at.has_ended(self.tol, self.early_stopping) or not climbs:
+            flat = number > 0 and at.value - at.before <= self.tol
+            in_vain = self.early_stopping is not None and at.since >= self.early_stopping
+            if flat or in_vain or not climbs:
                 return True
             if number >= self.max_iter:
                 break
@@ -194,11 +196,6 @@ class Standing:
         if self.best is None or chosen_by > self.greatest:
             self.best, self.best_value, self.best_start = iterate.weights, iterate.value, self.start
             self.greatest, self.trace_row = chosen_by, trace_row
-
-    def has_ended(self, tol: float, patience: int | None) -> bool:
-        """Tell whether the climb has ended."""
-        flat = self.number > 0 and self.value - self.before <= tol
-        return flat or (patience is not None and self.since >= patience)
 
 
 def nothing_to_learn(n_features: int, watcher: Watcher) -> Outcome:

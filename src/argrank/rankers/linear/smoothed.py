@@ -21,7 +21,7 @@ from argrank.rankers.cheap_models import (
     spread_within_queries,
     weights_of,
 )
-from argrank.rankers.linear._product_measure import ProductMeasure
+from argrank.rankers.estimator import ProductMeasure
 from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
 from argrank.rankers.trace import Outcome, Watcher
 from argrank.rankers.training_data import notes_of_scales

@@ -57,8 +57,7 @@ class Thresholds:
     def sums_above(self, values: Floats) -> Floats:
         """Return, for every feature and threshold, the sum of the values of documents above it: O(n) per feature."""
         _add_up(self.places, values, self._sums)
-        above: Floats = np.cumsum(self._sums[:, ::-1], axis=1)[:, ::-1][:, 1:]
-        return above
+        return np.asarray(np.cumsum(self._sums[:, ::-1], axis=1)[:, ::-1][:, 1:])
 
 
 def column_of(columns: Any, number: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone
 
 from argrank._declared import AtLeast, AtMost, Count32, NotNegative, Share
-from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.models.model import Model
@@ -18,7 +17,7 @@ from argrank.models.sum import SumModel
 from argrank.objectives.objective import Objective
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted.symmetric.symmetric_boosters import SymmetricBoosters
-from argrank.rankers.boosted.trees.boosting import Boosters, Loss
+from argrank.rankers.boosted.trees.boosting import Boosters, Loss, Starts, State
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.mcrank import McRank
 from argrank.rankers.custom import Custom, ObjectiveLoss
@@ -107,14 +106,7 @@ class SymmetricMART(GradientBoostedRanker):
             return inner._loss(data)
         return ObjectiveLoss(inner._objective(), data, self.n_jobs)
 
-    def _boosters(
-        self,
-        data: Dataset,
-        parts: Sequence[Dataset],
-        loss: Loss,
-        starts: Sequence[Floats] | None,
-        kept: Mapping[str, Any] | None,
-    ) -> Boosters:
+    def _boosters(self, data: Dataset, parts: Sequence[Dataset], loss: Loss, starts: Starts, kept: State) -> Boosters:
         return SymmetricBoosters(data, parts, self, loss, starts, kept)
 
     def finished_model(

@@ -16,16 +16,14 @@ from argrank.data.dataset import Dataset
 from argrank.data.folds import has_enough, left_out
 from argrank.errors import InputError, OptionError
 from argrank.linesearch.landscape import Value
-from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, Stayed
 from argrank.models.stored_trees import read_trees, stored_trees
-from argrank.models.sum import SumModel
+from argrank.models.sum import EnsembleModel, SumModel, member_sums
 from argrank.models.tree import Tree
 from argrank.models.trees import tree_sums
 from argrank.objectives.objective import Objective
-from argrank.rankers.boosted.trees._line_searched_weights import Weighing
-from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Source, Weak
+from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Weak, Weighing
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker, Rounds, row_weights
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
@@ -172,7 +170,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         weighing.move_to(begin)
         descent = Descent(data, self._growing(), begin, self.n_jobs)
         kept = watcher.keeper.resumed()
-        source: Source = (
+        source = (
             Growth(data, self, 0 if kept is None else len(kept["weights"]))  # after those of another process
             if self.base_estimator is None
             else Regressors(data, self.base_estimator, self.random_state)

@@ -23,7 +23,7 @@ from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
 from argrank.models.trees import TreesModel
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker
-from argrank.rankers.boosted.trees.boosting import Boosters, Loss
+from argrank.rankers.boosted.trees.boosting import Boosters, Loss, Starts, State
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker, mapping
 from argrank.rankers.boosted.trees.lightgbm import (
     common_parameters,
@@ -77,14 +77,7 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
     def _callbacks(self) -> Sequence[Callable[[Any], Any]] | None:
         return self.callbacks
 
-    def _boosters(
-        self,
-        data: Dataset,
-        parts: Sequence[Dataset],
-        loss: Loss,
-        starts: Sequence[Floats] | None,
-        kept: Mapping[str, Any] | None,
-    ) -> Boosters:
+    def _boosters(self, data: Dataset, parts: Sequence[Dataset], loss: Loss, starts: Starts, kept: State) -> Boosters:
         categorical = feature_columns("categorical_features", self.categorical_features, data)
         return LightGBMBoosters(data, parts, self._parameters(data), categorical, self._seeds(), loss, starts, kept)
 
