@@ -1,4 +1,4 @@
-"""From a trained ranker to files that an engine loads, with the proof that they score the same."""
+"""From a trained ranker to files that an engine loads, with notes on it and the proof that they score the same."""
 
 from __future__ import annotations
 

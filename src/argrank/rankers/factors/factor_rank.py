@@ -68,8 +68,6 @@ class FactorRank(Measured, Gains, FactorRanker):
         improved alone.
     max_iter
         Passes over the ratings in one half of a round.
-    n_jobs
-        Threads; None for all cores.
 
     Examples
     --------

@@ -43,8 +43,6 @@ class AdaRank(Measured, BaseRanker):
     normalise
         A normaliser's name, applied before training and stored with the model; none by default. Features are added
         unscaled, so they should have comparable ranges.
-    n_jobs
-        Threads for evaluation; None for all cores.
     """
 
     measure: Any = "map"

@@ -50,17 +50,11 @@ class DirectRankTrees(Measured, LeafwiseRanker):
 
     Parameters
     ----------
-    start
-        Fit trees to the residuals of a ridge regression; the model is then the sum of both. With missing values, and
-        for categorical features, there is no linear part.
     folds
         The number of trees, ``n_trees`` at most, is the one that did best by cross-validation over queries in this
         number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start found there, NaN
         if not tried. With fewer than five queries per fold the model is the start, if there is one. 0 grows all trees,
         as do the leveraged variant and fits with validation data.
-    extra_trees
-        Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
-        Turn it off for LightGBM's usual splits.
     weight_range : (float, float)
         Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it. Weights are
         searched on the queries to which the tree was fitted and tend to the upper end of a wide range: the paper's
@@ -102,7 +96,6 @@ class DirectRankTrees(Measured, LeafwiseRanker):
     start: Literal["linear"] | None = "linear"
     folds: CountFromZero = 3
     feature_fraction: Share = 0.5
-    extra_trees: bool = True
     weight_range: tuple[float, float] = (0.05, 0.1)
     variant: Literal["stagewise", "leveraged"] = "stagewise"
     reweighting_rounds: CountFromZero = 3

@@ -6,7 +6,7 @@ import functools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -40,9 +40,6 @@ class GradientBoostedRanker(BoostedRanker):
         Penalty on the values of the leaves. Raise it if training is far better than validation.
     monotone : mapping of feature name or column number to 1 or -1, optional
         Features with which the score may only rise (1) or only fall (-1); a linear start respects it too.
-    start
-        Fit trees to the residuals of a ridge regression; the model is then the sum of both. With missing values, and
-        for categorical features, there is no linear part.
     n_seeds
         Number of boosters whose mean is the model; they differ in their random draws. More give more stable results,
         and multiply the cost of training and prediction.
@@ -64,7 +61,6 @@ class GradientBoostedRanker(BoostedRanker):
     bagging_fraction: Share = 0.6
     l2: NotNegative = 0.0
     monotone: Mapping[int | str, int] | None = None
-    start: Literal["linear"] | None = None
     n_seeds: Annotated[int, AtLeast(1), AtMost(1000)] = 1
     holdout: Annotated[float, Above(0), Below(1)] = 0.2
 

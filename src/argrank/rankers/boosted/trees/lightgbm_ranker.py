@@ -45,9 +45,6 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
 
     Parameters
     ----------
-    extra_trees
-        Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
-        Turn it off for LightGBM's usual splits.
     max_depth
         Most splits between root and leaf; None for no limit. Set it if prediction time matters.
     l1, l2
@@ -65,7 +62,6 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
         Seeds the draws of rows, features and cuts.
     """
 
-    extra_trees: bool = True
     max_depth: Count32 | None = None
     l1: NotNegative = 0.0
     interactions: Sequence[Sequence[int | str]] | None = None
