@@ -27,8 +27,8 @@ import argrank as ar
 from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import Placement, search
 from argrank.trials.auto import members
+from argrank.trials.auto.blend import blend_weights, standardised
 from argrank.trials.auto.members import EFFORTS, MEMBERS, PATIENCE, STAGES, Folding, best_stage, member_of
-from argrank.trials.auto.weights import blend_weights, standardised
 from experiments._common import quiet
 from experiments.defaults._common import HERE, SETS, Store
 

@@ -19,7 +19,7 @@ import argrank as ar
 from argrank._blas import single_threaded_blas
 from argrank.engines import make_risk
 from argrank.models.kernel import Kernel
-from argrank.rankers.linear.kernelled import KernelFeatures
+from argrank.rankers.linear.structured_ranker import KernelFeatures
 from argrank.solvers import minimise
 from experiments.orm._common import Floats, web_set, write_csv
 

@@ -24,9 +24,9 @@ import argrank as ar
 from argrank._types import Floats
 from argrank.data.arranged import arranged
 from argrank.evaluation.evaluate import evaluate
-from argrank.trials.auto import weights
+from argrank.trials.auto import blend as blending
+from argrank.trials.auto.blend import standardised
 from argrank.trials.auto.members import MEMBERS, STAGES, Folding, member_of
-from argrank.trials.auto.weights import standardised
 from experiments._common import read_csv, write_csv
 from experiments.symmetric.data import parts
 
@@ -140,8 +140,8 @@ class Kept:
     def blend(self, names: Sequence[str], pull: float = 10.0) -> Floats:
         """Return the values of the judged queries for a blend of some candidates."""
         Z, deviations = standardised([self.arrays[f"held {name}"] for name in names], self.pool)
-        with mock.patch.object(weights, "PULL", pull):
-            found = np.where(deviations > 0, weights.blend_weights(Z, self.pool), 0.0)
+        with mock.patch.object(blending, "PULL", pull):
+            found = np.where(deviations > 0, blending.blend_weights(Z, self.pool), 0.0)
         scores = np.zeros(self.judged.n_documents)
         for name, weight, deviation in zip(names, found, deviations, strict=True):
             own = float(self.arrays[f"deviation {name}"])  # of linear members; trees have that of their held-out scores
@@ -156,7 +156,7 @@ class Kept:
             rest = self.pool.select(np.setdiff1d(np.arange(self.pool.n_queries), queries))
             columns = [self.arrays[f"without {name}"] for name in names]
             Z, deviations = standardised([column[~mine] for column in columns], rest)
-            found = weights.blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
+            found = blending.blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
             scores[mine] = np.stack([column[mine] for column in columns], axis=1) @ found
         return _values(scores, self.pool)
 

@@ -30,7 +30,7 @@ from tests.contract.test_structured import (
 
 import argrank as ar
 from argrank.rankers.factors import factor_rank
-from argrank.rankers.factors._alternation import Alternation
+from argrank.rankers.factors.factor_rank import Alternation
 
 pytestmark = pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")
 

@@ -11,12 +11,11 @@ from tests.deploy.conftest import random_tree
 import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
 from argrank.errors import InputError, ModelError, OptionError
-from argrank.models.ensemble import EnsembleModel
 from argrank.models.factors import FactorModel
 from argrank.models.kernel import Kernel, KernelModel
 from argrank.models.linear import LinearModel
 from argrank.models.slots import SlotModel
-from argrank.models.sum import SumModel
+from argrank.models.sum import EnsembleModel, SumModel
 from argrank.models.tree_classes import TreeClassesModel
 from argrank.models.trees import TreesModel
 

@@ -311,7 +311,7 @@ def _blocks_of(spread, data):
 
 
 def test_a_query_in_two_partitions_is_refused():
-    from argrank.engines.dask_frames import refuse_split
+    from argrank.engines.dask_data import refuse_split
 
     with pytest.raises(InputError, match="got query 7 in partitions 0 and 1"):
         refuse_split([np.array([3, 7]), np.array([9, 7])])

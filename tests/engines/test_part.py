@@ -188,18 +188,18 @@ def test_a_worker_that_lacks_a_vector_says_so_and_makes_it_from_all_recipes(pack
     recipes = {0: Recipe("scores", (), w), 1: Recipe("scores", (), v), 2: Recipe("times", (1,), 0.3)}
     recipes[3] = Recipe("minus", (0, 2))
     _part._CACHE.clear()
-    assert work(part, Task("fit", 0, borders, State.values, (3,))).missing
-    assert work(part, Task("fit", 0, borders, State.values, (3,), {3: recipes[3]})).missing
-    found = work(part, Task("fit", 0, borders, State.values, (3,), recipes, frozenset([0])))
+    assert work(part, Task("fit", 0, borders, State.vector, (3,))).missing
+    assert work(part, Task("fit", 0, borders, State.vector, (3,), {3: recipes[3]})).missing
+    found = work(part, Task("fit", 0, borders, State.vector, (3,), recipes, frozenset([0])))
     risk = LocalRisk(part.data, ar.objective("rank-svm"))
     assert (found.found == risk.scores(w) - 0.3 * risk.scores(v)).all()
     kept = _part._CACHE["fit", 0].vectors
     assert list(kept) == [0]  # what nobody asked to keep is gone
-    work(part, Task("fit", 0, borders, State.values, (0,), dropped=(0,)))
+    work(part, Task("fit", 0, borders, State.vector, (0,), dropped=(0,)))
     assert not kept
     _part.forget("fit")
     assert not _part._CACHE
-    assert not work(part, Task("fit", 0, borders, State.values, (0,), recipes)).missing  # a task that comes late
+    assert not work(part, Task("fit", 0, borders, State.vector, (0,), recipes)).missing  # a task that comes late
     assert not _part._CACHE
 
 

@@ -12,8 +12,7 @@ import argrank as ar
 from argrank._jit import LazyKernel
 from argrank.linesearch import changes as blocks
 from argrank.linesearch.crossings import crossings
-from argrank.linesearch.landscape import Landscape
-from argrank.linesearch.likelihood import most_likely, order_likelihood
+from argrank.linesearch.landscape import Landscape, most_likely, order_likelihood
 from argrank.linesearch.step_function import StepFunction, add_up, in_order, pack, put_right
 from argrank.linesearch.sweep import sweep
 

@@ -20,7 +20,7 @@ import argrank as ar
 from argrank.data.prepare.normalise import Normaliser
 from argrank.deploy.singles import between_singles
 from argrank.errors import ModelError
-from argrank.models import _answers, files
+from argrank.models import files, symmetric
 from argrank.models._flat import FlatTrees
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
@@ -81,13 +81,13 @@ def by_loops(model: SymmetricTrees, X: np.ndarray) -> np.ndarray:
 
 def by_kernel(model: SymmetricTrees, X: np.ndarray) -> np.ndarray:
     totals = np.zeros(len(X))
-    _answers.add_values(np.ascontiguousarray(X, np.float64), model._questions, totals)
+    symmetric.add_values(np.ascontiguousarray(X, np.float64), model._questions, totals)
     return totals
 
 
 def by_numpy(model: SymmetricTrees, X: Any) -> np.ndarray:
     totals = np.zeros(X.shape[0])
-    _answers.add_values_by_numpy(X, model._questions, totals)
+    symmetric.add_values_by_numpy(X, model._questions, totals)
     return totals
 
 
@@ -120,10 +120,10 @@ def test_the_same_without_compiling_and_numba_only_once_it_pays(tmp_path):
     model.save(tmp_path / "model.json")
     np.save(tmp_path / "X.npy", X)
     code = (
-        "import sys, numpy as np, argrank as ar; from argrank.models import _answers; "
+        "import sys, numpy as np, argrank as ar; from argrank.models import symmetric; "
         "model, X = ar.load_model('model.json'), np.load('X.npy'); scores = model.predict(X); "
         "loaded = 'numba' in sys.modules; totals = np.zeros(len(X)); "
-        "_answers.add_values(X, model._questions, totals); print(loaded, (totals == scores).all(), scores.sum())"
+        "symmetric.add_values(X, model._questions, totals); print(loaded, (totals == scores).all(), scores.sum())"
     )
     without = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     for environment in (os.environ, without):

@@ -15,10 +15,9 @@ from scipy import sparse
 from argrank.errors import InputError, ModelError
 from argrank.models._flat import FlatTrees
 from argrank.models._masks import masks_of
-from argrank.models._nodes import flattened
 from argrank.models.files import load_model
 from argrank.models.plain_data import stored_array
-from argrank.models.tree import Tree
+from argrank.models.tree import Tree, flattened
 from argrank.models.tree_classes import TreeClassesModel, expected, probabilities
 from argrank.models.trees import TreesModel
 

@@ -11,7 +11,8 @@ import pytest
 import argrank as ar
 from argrank.errors import InputError, OptionError
 from argrank.objectives.lambdas import Lambdas, lambda_gradients
-from argrank.rankers.boosted.trees._weak_learners import Growth, Settings
+from argrank.rankers.boosted.trees._weak_learners import Growth
+from argrank.rankers.boosted.trees.direct_rank_trees import DirectRankTrees
 
 QUIET = {"verbosity": -1, "num_threads": 1}
 
@@ -101,7 +102,8 @@ def test_a_tree_is_that_of_lightgbms_lambdarank(norm):
     parameters = {"objective": "lambdarank", "learning_rate": 1.0, "lambdarank_norm": norm, **QUIET}
     theirs = lgb.train(parameters, train, 1).predict(data.X)
     gradient, hessian = Lambdas("ndcg@10", normalised=norm).prepare(data)(scores)
-    grown = Growth(data, Settings(31, 20, 1.0, False, None, 0, 1)).next(gradient, hessian)
+    settings = DirectRankTrees(feature_fraction=1.0, extra_trees=False, n_jobs=1)
+    grown = Growth(data, settings).next(gradient, hessian)
     np.testing.assert_allclose(grown.output, theirs, atol=2e-3)  # LightGBM looks the logistic function up in a table
 
 

@@ -49,7 +49,7 @@ def test_in_the_start_of_a_bag_the_bags_before_are_kept(monkeypatch):
 
 def test_in_a_half_of_factors_what_was_found_is_kept(monkeypatch):
     ratings = sparse.csr_matrix(np.array([[1.0, 2, 0, 5], [3, 0, 1, 2], [0, 2, 5, 1]]))
-    calls = interrupt(monkeypatch, "argrank.rankers.factors._alternation", 2)
+    calls = interrupt(monkeypatch, "argrank.rankers.factors.factor_rank", 2)
     with pytest.warns(ArgrankWarning, match="interrupted in round 1"):
         ranker = ar.make_ranker("factor-rank", rank=1).fit(ratings)
     assert (calls, ranker.n_iter_) == ([1, 2], 0)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argrank.solvers import simplex_qp
+from argrank.solvers.planes import solve_simplex
 
 
 def problem(n_planes, n_features, scale, seed):
@@ -27,7 +27,7 @@ def test_the_maximiser_is_found_whatever_the_scale(scale, n_planes, n_features, 
     start = np.zeros(n_planes)
     start[0] = total
     tolerance = 1e-6 * total
-    a = simplex_qp.solve(H, offsets, start, tolerance, total)
+    a = solve_simplex(H, offsets, start, tolerance, total)
     assert (a >= 0).all()
     assert a.sum() == pytest.approx(total, rel=1e-12)
     assert shortfall(H, offsets, a, total) <= tolerance
@@ -42,5 +42,5 @@ def test_planes_given_twice_and_flat_ones_do_no_harm():
     offsets = np.concatenate([offsets, offsets, [0.0]])
     start = np.zeros(41)
     start[-1] = 1.0
-    a = simplex_qp.solve(padded, offsets, start, 1e-9)
+    a = solve_simplex(padded, offsets, start, 1e-9)
     assert shortfall(padded, offsets, a, 1.0) <= 1e-9

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats
-from argrank.deploy.engine_columns import options_of, with_numbers_alone
-from argrank.deploy.one_hot import Column, computed
+from argrank.deploy.one_hot import Column, computed, options_of, with_numbers_alone
 from argrank.deploy.options import Files, Options, names_of
 from argrank.deploy.plain import Plain, plain
 from argrank.deploy.registry import TARGETS, check_takes, model_of, writer

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +16,10 @@ from argrank.deploy import cuts
 from argrank.deploy.lightgbm import tree_of
 from argrank.errors import ArgrankError, ModelError, check_name
 from argrank.models.forest import Forest
-from argrank.models.formats import catboost, lightgbm, ranklib_trees, xgboost
-from argrank.models.formats.ranklib import read_ranklib
+from argrank.models.formats import catboost, lightgbm, xgboost
+from argrank.models.formats.ranklib import parse_ensemble, read_ranklib
 from argrank.models.model import Model
-from argrank.models.tree import Tree
+from argrank.models.tree import Tree, tree_number
 from argrank.models.trees import TreesModel
 
 LARGEST = 1 << 30  # bytes; larger files are not read
@@ -73,35 +72,27 @@ def _format(content: bytes) -> str:
 
 
 def _xgboost(content: bytes, path: Path) -> Model:
-    found = xgboost.parse(content)
-    cut = found.forest.cut
-    trees = _trees(found.forest, cuts.double_of_single(lambda x: np.asarray(x < cut), len(cut)), nan=True)
-    return TreesModel(
-        trees,
-        found.n_features,
-        feature_names=found.names,
-        training={"ranker": "XGBoost", "base_score": found.base_score},
-    )
+    return _boosted(xgboost.parse(content), np.less, "XGBoost")
 
 
 def _ranklib(content: bytes, path: Path) -> Model:
     text = content.decode("utf-8")
     if "<ensemble>" not in text:
         return read_ranklib(path)
-    forest = ranklib_trees.parse_ensemble(text)
-    cut = forest.cut
-    trees = _trees(forest, cuts.double_of_single(lambda x: np.asarray(x <= cut), len(cut)), nan=False)
-    n_features = int(forest.feature.max(initial=0)) + 1
-    return TreesModel(trees, n_features, training={"ranker": "RankLib"})
+    forest = parse_ensemble(text)
+    trees = _trees(forest, np.less_equal)
+    for tree in trees:
+        tree.missing[:] = 0  # NaN counts as 0
+    return TreesModel(trees, int(forest.feature.max(initial=0)) + 1, training={"ranker": "RankLib"})
 
 
 def _catboost(content: bytes, path: Path) -> Model:
-    found = catboost.parse(content)
-    cut = found.forest.cut
-    trees = _trees(found.forest, cuts.double_of_single(lambda x: np.asarray(x <= cut), len(cut)), nan=True)
-    return TreesModel(
-        trees, found.n_features, feature_names=found.names, training={"ranker": "CatBoost", "bias": found.bias}
-    )
+    return _boosted(catboost.parse(content), np.less_equal, "CatBoost")
+
+
+def _boosted(found: xgboost.Booster, goes_left: np.ufunc, ranker: str) -> Model:
+    trees, training = _trees(found.forest, goes_left), {"ranker": ranker, **found.left_out}
+    return TreesModel(trees, found.n_features, feature_names=found.names, training=training)
 
 
 def _lightgbm(content: bytes, path: Path) -> Model:
@@ -114,30 +105,19 @@ def _lightgbm(content: bytes, path: Path) -> Model:
     if len(set(read.feature_names)) < len(read.feature_names):
         raise ModelError("feature_names: expected different names")
     n_features = len(read.feature_names)
-    trees = tuple(_checked(number, tree, n_features) for number, tree in enumerate(read.trees))
-    return TreesModel(trees, n_features, feature_names=read.feature_names, training={"ranker": "LightGBM"})
+    for number, tree in enumerate(read.trees):
+        with tree_number(number):
+            tree.check(n_features)
+    return TreesModel(tuple(read.trees), n_features, feature_names=read.feature_names, training={"ranker": "LightGBM"})
 
 
-def _checked(number: int, tree: Tree, n_features: int) -> Tree:
-    """Return the tree after all the checks of a model file."""
-    try:
-        tree.check(n_features)
-    except ModelError as error:
-        raise ModelError(f"tree {number}: {error}") from error
-    return tree
-
-
-def _trees(forest: Forest, thresholds: Any, nan: bool) -> tuple[Tree, ...]:
-    """Return trees with float64 thresholds; NaN has its own branch, or counts as 0 (RankLib)."""
-    doubles, trees = replace(forest, cut=thresholds), []
-    for root in forest.roots.tolist():
-        tree = tree_of(doubles, root)
-        if not np.isfinite(tree.value).all():
-            raise ModelError("leaves: expected finite numbers")
-        if not nan:
-            tree.missing[:] = 0
-        trees.append(tree)
-    return tuple(trees)
+def _trees(forest: Forest, goes_left: np.ufunc) -> tuple[Tree, ...]:
+    """Return trees with float64 thresholds, given how the library compares float32 values with its cuts."""
+    thresholds = cuts.double_of_single(lambda x: np.asarray(goes_left(x, forest.cut)), len(forest.cut))
+    trees = tuple(tree_of(replace(forest, cut=thresholds), root) for root in forest.roots.tolist())
+    if not all(np.isfinite(tree.value).all() for tree in trees):
+        raise ModelError("leaves: expected finite numbers")
+    return trees
 
 
 READERS: dict[str, Callable[[bytes, Path], Model]] = {

@@ -148,7 +148,8 @@ def linear_and_trees(found: OneLinear, n: int, sets: bool) -> tuple[Linear, list
         rows = zip(linear.columns, linear.weights.tolist(), linear.shift.tolist(), linear.scale.tolist(), strict=True)
         for column, weight, moved, scale in rows:
             if column.category is not None and weight != 0:
-                wanted.append(category_tree(column, weight / scale))
+                tree = missing_tree(column.source, 0.0).with_values(np.array([weight / scale, 0.0]))
+                wanted.append(replace(tree, categories={0: np.array([column.category], np.int64)}))
                 constant -= weight / scale * moved
         linear = linear.on(linear.columns[:n])
     if wanted:
@@ -158,14 +159,4 @@ def linear_and_trees(found: OneLinear, n: int, sets: bool) -> tuple[Linear, list
 
 def missing_tree(feature: int, value: float) -> Tree:
     """Return a tree with a value if a feature is missing, else 0."""
-    most = float(np.finfo(np.float64).max)
-    return Tree(
-        np.array([feature]), np.array([most]), np.array([False]), np.array([2]), np.array([-1]), np.array([-2]),
-        np.zeros(1), np.array([0.0, value]), np.zeros(2, np.int64), {},
-    )  # fmt: skip
-
-
-def category_tree(column: Column, value: float) -> Tree:
-    """Return a tree with a value for one category, else 0."""
-    tree = missing_tree(column.source, 0.0).with_values(np.array([value, 0.0]))
-    return replace(tree, categories={0: np.array([column.category], np.int64)})
+    return Tree.stump(feature, float(np.finfo(np.float64).max), False, 2, [0.0, value])

@@ -24,7 +24,7 @@ from argrank.data.io.dialects import Given
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.responses import read_responses
 from argrank.data.io.tables import TABLES
-from argrank.deploy.engine_columns import texts_of
+from argrank.deploy.one_hot import texts_of
 from argrank.deploy.options import Term
 from argrank.deploy.plain import Plain
 from argrank.errors import FormatError, shown
@@ -76,16 +76,12 @@ class _Table(NamedTuple):
         column = self.columns[name]
         if not isinstance(column, Texts):
             return ["" if value != value else f"{value:.15g}" for value in column.tolist()]
-        return ["" if code < 0 else word for code, word in zip(column.codes, _spread(column), strict=True)]
+        words = [*column.words.to_pylist(), ""]  # the last one, -1, where there is none
+        return [words[code] for code in column.codes]
 
     def place(self, row: int) -> str:
         """Return the position of a row, as text."""
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
-
-
-def _spread(column: Texts) -> list[str]:
-    words = [*column.words.to_pylist(), ""]
-    return [words[code] for code in column.codes]
 
 
 def read_logged(path: str | os.PathLike[str], served: Any, parts: Plain, names: tuple[str, ...]) -> Logged:

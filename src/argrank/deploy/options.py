@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -84,9 +85,7 @@ def check_names(names: Sequence[str], target: str) -> None:
         raise ModelError(f"{target}: expected names of features without NUL, got {shown(ended)}; give features=[…]")
     if not all(name.strip() for name in names):
         raise ModelError(f"{target}: expected a name for every feature, got an empty one; give features=[…]")
-    repeated = (
-        next((name for name in names if list(names).count(name) > 1), None) if len(set(names)) < len(names) else None
-    )
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
         raise ModelError(
             f"{target}: expected different names of features, got {shown(repeated)} twice; give features=[…]"

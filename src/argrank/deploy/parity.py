@@ -157,16 +157,11 @@ def own_scores(model: Any, plain: Plain, missing: str, X: Any) -> Floats:
     if (plain.linear is not None and not plain.fills) or missing == "zero":
         kept = list(plain.categories)  # a missing category matches none
         X = np.where(np.isnan(X) & ~np.isin(np.arange(X.shape[1]), kept), X.dtype.type(0), X)
-    if isinstance(model, StumpsModel):
-        return _stump_scores(model, X)
+    if isinstance(model, StumpsModel):  # takes no missing values itself: they are 0 after normalising
+        X = np.nan_to_num(model.normalised(X, None), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        model = replace(model, normaliser=None, preparation=None)
     scores: Floats = model.scores(X)
     return scores
-
-
-def _stump_scores(model: StumpsModel, X: Any) -> Floats:
-    """Return the scores of stumps, which take no missing values themselves: they are 0 after normalising."""
-    known = np.nan_to_num(model.normalised(X, None), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    return replace(model, normaliser=None, preparation=None).scores(known)
 
 
 def made_rows(plain: Plain, reachable: NDArray[np.bool_] | None = None, n: int = 256, seed: int = 0) -> Floats:

@@ -18,8 +18,7 @@ from argrank._types import Floats, Integers
 from argrank.data.prepare.preparation import MISSING
 from argrank.deploy.linear_part import Linear, Way, linear_and_trees, one_linear
 from argrank.deploy.options import Files, Options
-from argrank.deploy.raw_forest import forests
-from argrank.deploy.splits import needs_chains, plain_splits
+from argrank.deploy.raw_forest import forests, needs_chains, plain_splits
 from argrank.errors import ModelError
 from argrank.models.forest import Forest
 from argrank.models.kernel import KernelModel
@@ -133,7 +132,8 @@ def plain(model: Any, missing: str, shift: bool = False, sets: bool = False) -> 
         elif isinstance(part, KernelModel) and part.kernel.name == "linear":
             linear.append((weight, part.support.T @ part.coefficients, way))
         elif isinstance(part, StumpsModel):
-            trees += [(tree, way) for tree in _stumps(part, weight)]
+            for feature, threshold, step in zip(part.features, part.thresholds, part.steps, strict=True):
+                trees.append((Tree.stump(feature, threshold, True, 0, [0.0, step * weight]), way))
         elif isinstance(part, TreesModel | SymmetricTrees):
             trees += [(tree.with_values(tree.value * weight), way) for tree in part.trees]
             seen_missing |= any((tree.missing > 0).any() for tree in part.trees)
@@ -217,14 +217,6 @@ def _refusal(model: Any) -> str:
     reason = reasons.get(kind, "is not an argrank model")
     advice = "targets accept linear models, trees, stumps and their sums: train for example rank-svm or lambda-mart"
     return f"a model of kind {kind!r} {reason}, which no target supports yet; {advice}"
-
-
-def _stumps(model: StumpsModel, weight: float) -> Iterator[Tree]:
-    for feature, threshold, step in zip(model.features, model.thresholds, model.steps, strict=True):
-        yield Tree(
-            np.array([feature]), np.array([threshold]), np.array([True]), np.array([0]), np.array([-1]),
-            np.array([-2]), np.zeros(1), np.array([0.0, step * weight]), np.zeros(2, np.int64), {},
-        )  # fmt: skip
 
 
 @runtime_checkable

@@ -16,8 +16,7 @@ from argrank.deploy import cuts
 from argrank.deploy.options import Files, Options, singles
 from argrank.deploy.plain import Plain, Writer
 from argrank.errors import ModelError
-from argrank.models.formats.ranklib import LINEAR, linear_pairs, linear_text
-from argrank.models.formats.ranklib_trees import ensemble_text, parse_ensemble
+from argrank.models.formats.ranklib import LINEAR, ensemble_text, linear_pairs, linear_text, parse_ensemble
 
 README = """\
 RankLib:                         java -jar RankLib.jar -load model.txt -rank documents.txt -score scores.txt

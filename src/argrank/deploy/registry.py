@@ -11,7 +11,7 @@ from argrank._declared import checked
 from argrank._registry import Registry, imported
 from argrank._tables import counted
 from argrank.data.prepare.preparation import PREPARATIONS, Prepare
-from argrank.deploy.engine_columns import with_numbers_alone
+from argrank.deploy.one_hot import with_numbers_alone
 from argrank.deploy.plain import Plain, Writer, Writes, plain
 from argrank.errors import ArgrankError, ModelError, OptionError, check_choice, shown
 from argrank.models.model import fitted_model
@@ -48,13 +48,6 @@ _OWN = {
     "vespa": Target(".vespa", "Vespa rank profile", SUMS),
     "xgboost": Target(".xgboost", "XGBoost JSON", ("trees",), prepare="one-hot"),
 }
-
-
-def _add(name: str, writer: Any) -> None:
-    register_target(name, writer)
-
-
-TARGETS = Registry("target", _OWN, "argrank.targets", _add)
 
 
 @checked
@@ -96,6 +89,9 @@ def register_target(
     TARGETS.register(name, Target(whole, title or name, takes, singles, prepare))
 
 
+TARGETS = Registry("target", _OWN, "argrank.targets", register_target)
+
+
 @checked
 def targets(model: Any = None) -> dict[str, str]:
     """Return the targets of `ar.export` with what each can express; for a model, its possible targets, and how.
@@ -116,9 +112,10 @@ def targets(model: Any = None) -> dict[str, str]:
     except ArgrankError:
         return {}
     by_numbers = _by_numbers(parts, served)
+    only_zero = '; missing values only as 0 (missing="zero")' if parts.trained_with_missing else ""
     able = {name: line for name, line in TARGETS.items() if parts.kind in line.takes}
     return {
-        name: found[name] + ("" if line.sets else by_numbers or "") + _about_missing(name, parts)
+        name: found[name] + ("" if line.sets else by_numbers or "") + (only_zero if name == "ranklib" else "")
         for name, line in able.items()
         if line.sets or by_numbers is not None
     }
@@ -132,10 +129,6 @@ def _by_numbers(parts: Plain, served: Any) -> str | None:
         return None
     n_derived = sum(column.category is not None for column in columns)
     return f"; its categories as {counted(n_derived, 'column', 'columns')} of 0 and 1" if n_derived else ""
-
-
-def _about_missing(name: str, parts: Plain) -> str:
-    return '; missing values only as 0 (missing="zero")' if name == "ranklib" and parts.trained_with_missing else ""
 
 
 def blend_families(name: str) -> tuple[str, ...]:

@@ -10,23 +10,11 @@ from argrank._threads import map_threads
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders
 from argrank.data.mapped import row_view
-from argrank.engines.dask_data import DistributedDataset
-from argrank.engines.local import LocalRisk
+from argrank.engines.dask_data import DistributedDataset as DistributedDataset
+from argrank.engines.local import LocalRisk as LocalRisk
 from argrank.engines.local import map_blocks as _map_blocks
-from argrank.engines.partitioned_risk import PartitionedRisk
+from argrank.engines.partitioned_risk import PartitionedRisk as PartitionedRisk
 from argrank.objectives.objective import Objective
-
-__all__ = [
-    "AnyRisk",
-    "Data",
-    "DistributedDataset",
-    "LocalRisk",
-    "PartitionedRisk",
-    "is_distributed",
-    "make_risk",
-    "map_blocks",
-    "over_features",
-]
 
 Result = TypeVar("Result")
 

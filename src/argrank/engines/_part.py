@@ -168,15 +168,15 @@ class State:
         self, asked: Asked, scores: int, slope: int, along: Sequence[int]
     ) -> tuple[list[float], dict[int, list[float]]]:
         """Return the blocks' shares of the risk at scores, and of the products of its slope there with vectors."""
-        here = self._vector(scores)
+        here = self.vector(scores)
         values, u = self._judge(asked).at_scores(here)
-        dots = {number: self._blocks.dots(u, self._vector(number)) for number in along}
+        dots = {number: self._blocks.dots(u, self.vector(number)) for number in along}
         self.vectors |= {scores: here, slope: u}
         return values, dots
 
     def pull_back(self, u: int, together: bool) -> list[Floats]:
         """Return the blocks' shares of ``X.T @ u``."""
-        return _added(self._blocks.pull_back(self._vector(u)), together)
+        return _added(self._blocks.pull_back(self.vector(u)), together)
 
     def curve(self, asked: Asked, at: Floats, direction: Floats, together: bool) -> list[Floats]:
         """Return the blocks' shares of the Hessian at weights times a direction."""
@@ -187,11 +187,7 @@ class State:
 
     def dots(self, u: int, v: int) -> list[float]:
         """Return the blocks' shares of the product of two vectors."""
-        return self._blocks.dots(self._vector(u), self._vector(v))
-
-    def values(self, number: int) -> Floats:
-        """Return a vector itself."""
-        return self._vector(number)
+        return self._blocks.dots(self.vector(u), self.vector(v))
 
     def n_pairs(self, objective: Objective) -> Floats:
         """Return how many pairs every query has."""
@@ -210,16 +206,17 @@ class State:
             judge = self._judges[asked.number] = Judge(self._blocks, asked.objective, shares)
         return judge
 
-    def _vector(self, number: int) -> Floats:
+    def vector(self, number: int) -> Floats:
         """Return a vector, computed by its recipe if it is not stored; intermediate ones are dropped after use."""
         if number in self.vectors:
             return self.vectors[number]
         order = list(self._order(number))
         uses = collections.Counter(one for made in order for one in self.recipes[made].of)
         made: dict[int, Floats] = {}
+        known = collections.ChainMap(made, self.vectors)
         for one in order:
             recipe = self.recipes[one]
-            made[one] = _MAKERS[recipe.kind](self, recipe.given, *(self._known(made, other) for other in recipe.of))
+            made[one] = _MAKERS[recipe.kind](self, recipe.given, *(known[other] for other in recipe.of))
             if one in self.held:
                 self.vectors[one] = made[one]
             for other in recipe.of:
@@ -227,9 +224,6 @@ class State:
                 if not uses[other]:
                     made.pop(other, None)
         return made[number]
-
-    def _known(self, made: Mapping[int, Floats], number: int) -> Floats:
-        return made[number] if number in made else self.vectors[number]
 
     def _order(self, number: int) -> Iterator[int]:
         """Yield the vectors that have to be computed, each after those it depends on."""
@@ -248,24 +242,12 @@ class State:
                 done.add(one)
                 yield waiting.pop()
 
-    def _slope(self, asked: Asked, scores: Floats) -> Floats:
-        return self._judge(asked).at_scores(scores)[1]
-
-    def _scores(self, weights: Floats) -> Floats:
-        return self._blocks.scores(weights)
-
-    def _constant(self, value: float) -> Floats:
-        return np.full(self.data.n_documents, value)
-
-    def _given(self, values: Floats) -> Floats:
-        return values
-
 
 _MAKERS: dict[str, Callable[..., Floats]] = {
-    "constant": State._constant,
-    "given": State._given,
-    "scores": State._scores,
-    "slope": State._slope,
+    "constant": lambda state, value: np.full(state.data.n_documents, value),
+    "given": lambda state, values: values,
+    "scores": lambda state, weights: state._blocks.scores(weights),
+    "slope": lambda state, asked, scores: state._judge(asked).at_scores(scores)[1],
     "plus": lambda state, given, a, b: a + b,
     "minus": lambda state, given, a, b: a - b,
     "times": lambda state, factor, a: factor * a,

@@ -82,14 +82,11 @@ def heard(client: Any) -> Iterator[None]:
         lost = type(error).__name__ in ("CommClosedError", "FutureCancelledError", "CancelledError")
         if not lost and client.status == "running":
             raise
+        address = "" if client.scheduler is None else str(client.scheduler.addr)
         raise ClusterError(
-            f"lost the scheduler {_address(client)}: {error or type(error).__name__}; start it and its workers "
+            f"lost the scheduler {address}: {error or type(error).__name__}; start it and its workers "
             f"again; a fit with a checkpoint continues from there"
         ) from error
-
-
-def _address(client: Any) -> str:
-    return "" if client.scheduler is None else str(client.scheduler.addr)
 
 
 class Stamp(NamedTuple):

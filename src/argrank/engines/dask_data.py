@@ -1,4 +1,4 @@
-"""DistributedDataset: judged data in partitions of whole queries on the workers of a Dask cluster."""
+"""DistributedDataset: judged data in partitions of whole queries on the workers of a Dask cluster; Dask data frames."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argrank._declared import Count, checked
 from argrank._types import Integers
+from argrank.data.categories import align, union
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import block_borders, offsets
 from argrank.data.io.pack.loader import Pack, load_part
 from argrank.engines import _part
 from argrank.engines._workers import check_versions, fits_in_limits, heard, stamp
-from argrank.engines.dask_frames import datasets_of, refuse_split
 from argrank.engines.partitioned import Partitioned
-from argrank.errors import ClusterError
+from argrank.errors import ClusterError, InputError, InputTypeError, shown
 
 PER_THREAD = 1  # partitions per worker thread: few, as every task adds to the time of a round trip
 MOST_BYTES = 2 << 30  # of a partition
@@ -51,14 +52,15 @@ class DistributedDataset(Partitioned):
             check_versions(client)
             gives_back = fits_in_limits(client, opened.contents.n_bytes, opened.contents.shape[0])
         contents, arrays = opened.contents, opened.arrays
-        cuts = _cuts(opened, n_partitions, _n_threads(client))
+        cuts = _cuts(opened, n_partitions, sum(client.nthreads().values()))
         how = _part.Placement(int(np.diff(arrays["indptr"]).max()), stamp(), gives_back)
         path, mark = os.path.abspath(pack), contents.fingerprint
-        calls = [(how, load_part, path, int(a), int(b), mark, gives_back) for a, b in itertools.pairwise(cuts)]
+        ranges = list(itertools.pairwise(cuts.tolist()))
+        calls = [(how, load_part, path, a, b, mark, gives_back) for a, b in ranges]
         return cls(
             client,
             cls.placed(client, calls),
-            borders=_relative(opened.borders, cuts),
+            borders=[tuple((opened.borders[a : b + 1] - opened.borders[a]).tolist()) for a, b in ranges],
             indptr=np.asarray(arrays["indptr"]),
             query_ids=opened.query_ids,
             query_weight=np.asarray(arrays["query_weight"]) if "query_weight" in arrays else None,
@@ -147,29 +149,26 @@ class DistributedDataset(Partitioned):
 
     def gathered(self, calls: list[Any]) -> list[Any]:
         """Return the results of calls; raise if no worker is left."""
-        with heard(self.client):
-            return self._gathered(calls)
-
-    def _gathered(self, calls: list[Any]) -> list[Any]:
         from distributed.scheduler import KilledWorker
 
-        seen = time.monotonic()  # when a worker was last seen
-        while not self._done(calls):
-            if self.client.scheduler_info(n_workers=-1)["workers"]:
-                seen = time.monotonic()
-            elif time.monotonic() - seen > PATIENCE:
-                waiting = sum(call.status == "pending" for call in calls)
+        with heard(self.client):
+            seen = time.monotonic()  # when a worker was last seen
+            while not self._done(calls):
+                if self.client.scheduler_info(n_workers=-1)["workers"]:
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > PATIENCE:
+                    waiting = sum(call.status == "pending" for call in calls)
+                    raise ClusterError(
+                        f"lost all workers; {waiting} of {self.n_partitions} partitions waiting; expected a worker "
+                        f"within {PATIENCE:.0f} s"
+                    )
+            try:
+                found: list[Any] = self.client.gather(calls)
+            except KilledWorker as error:
                 raise ClusterError(
-                    f"lost all workers; {waiting} of {self.n_partitions} partitions waiting; expected a worker within "
-                    f"{PATIENCE:.0f} s"
-                )
-        try:
-            found: list[Any] = self.client.gather(calls)
-        except KilledWorker as error:
-            raise ClusterError(
-                f"a partition crashed several workers, probably out of memory: {error}; expected workers "
-                "with a higher memory_limit, or more workers on other machines"
-            ) from error
+                    f"a partition crashed several workers, probably out of memory: {error}; expected workers "
+                    "with a higher memory_limit, or more workers on other machines"
+                ) from error
         return found
 
     def _done(self, calls: list[Any]) -> bool:
@@ -193,23 +192,14 @@ def _itself(data: Dataset) -> Dataset:
     return data
 
 
-def _n_threads(client: Any) -> int:
-    n_threads = sum(client.nthreads().values())
-    if not n_threads:
-        raise ClusterError("expected a cluster with at least one worker, got none")
-    return int(n_threads)
-
-
 def _cuts(pack: Pack, n_partitions: int | None, n_threads: int) -> Integers:
     """Return the blocks at which partitions begin, and the number of blocks."""
+    if not n_threads:
+        raise ClusterError("expected a cluster with at least one worker, got none")
     if n_partitions is None:
         n_partitions = max(PER_THREAD * n_threads, -(-pack.contents.n_bytes // MOST_BYTES))
     n = min(n_partitions, pack.n_blocks)
     return np.linspace(0, pack.n_blocks, n + 1).round().astype(np.int64)
-
-
-def _relative(borders: Integers, cuts: Integers) -> list[tuple[int, ...]]:
-    return [tuple((borders[a : b + 1] - borders[a]).tolist()) for a, b in itertools.pairwise(cuts)]
 
 
 def ask_holders(
@@ -242,3 +232,93 @@ async def _answers(
     running = [loop.run_in_executor(pool, function, held[key], argument) for key, argument in own.values()]
     found = await asyncio.gather(*running, return_exceptions=True)
     return {number: one for number, one in zip(own, found, strict=True) if not isinstance(one, BaseException)}
+
+
+ORDER = "argrank_row"  # numbers of the partition and of the row in it: the original order of rows
+
+
+def datasets_of(
+    frame: Any, client: Any, qid: str, label: str
+) -> tuple[list[Any], list[dict[str, Any]], dict[str, tuple[str, ...]] | None]:
+    """Return the Datasets of a frame, as futures, facts about each, and their categories; queries are not split."""
+    _check_frame(frame, qid, label)
+    # the hash decides where a row goes, so that a query is not split
+    together = frame.map_partitions(_numbered, qid, label, meta=_numbered(frame._meta, qid, label)).shuffle(on="qid")
+    made = client.map(_dataset, client.compute(together.to_delayed()), pure=False, retries=3)
+    facts = client.gather(client.map(_facts, made, pure=False, retries=3))
+    kept = [number for number, one in enumerate(facts) if one is not None]
+    if not kept:
+        raise InputError("frame: expected at least one row, got none")
+    made, facts = [made[number] for number in kept], [facts[number] for number in kept]
+    dated = next((name for one in facts for name in one["dates"] or ()), None)
+    if dated is not None:
+        raise InputError(f"frame: column {dated!r}: expected numbers, got dates, which need all rows; give days")
+    categories = union(one["categories"] for one in facts) or None
+    if any(one["categories"] != categories for one in facts):  # each partition knows only its own rows
+        made = client.map(_recoded, made, [categories] * len(made), pure=False, retries=3)
+    return made, facts, categories
+
+
+def _check_frame(frame: Any, qid: str, label: str) -> None:
+    import dask.dataframe as dd
+
+    if not isinstance(frame, dd.DataFrame):
+        raise InputTypeError(
+            f"frame: expected a Dask data frame, got {type(frame).__module__}.{type(frame).__name__}; "
+            "dask.dataframe.from_pandas makes one, and ar.Dataset takes others on one machine"
+        )
+    columns = list(frame.columns)
+    for meaning, name in (("qid", qid), ("label", label)):
+        if name not in columns:
+            raise InputError(f"frame: expected a column {name!r}, got {shown(columns)}")
+        if name != meaning and meaning in columns:
+            raise InputError(
+                f"frame: expected one column that is the {meaning}, got {name!r} and {meaning!r}; drop or rename one"
+            )
+
+
+def _recoded(data: Dataset, categories: dict[str, tuple[str, ...]]) -> Dataset:
+    """Return a Dataset with the category codes of all partitions."""
+    lacking = [name for name in categories if name not in (data.categories or {})]
+    if lacking:
+        raise InputError(f"frame: column {lacking[0]!r}: expected texts in every partition, got numbers in one")
+    X = align(data.X, data.feature_names, data.categories, data.feature_names, categories)
+    return data._but(X=X, categories=categories)
+
+
+def refuse_split(query_ids: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return the ids of all partitions; raise if a query is in two of them."""
+    seen: dict[Any, int] = {}
+    for number, own in enumerate(query_ids):
+        for one in own.tolist():
+            if seen.setdefault(one, number) != number:
+                raise InputError(
+                    f"frame: expected every query in one partition, got query {shown(one)} in partitions "
+                    f"{seen[one]} and {number}"
+                )
+    return np.concatenate(query_ids)
+
+
+def _numbered(frame: Any, qid: str, label: str, partition_info: Any = None) -> Any:
+    """Return a partition with the usual names of columns, and numbers that keep the order of its rows."""
+    number = 0 if partition_info is None else int(partition_info["number"])
+    renamed = frame.rename(columns={qid: "qid", label: "label"})
+    return renamed.assign(**{ORDER: (number << 40) + np.arange(len(frame), dtype=np.int64)})
+
+
+def _dataset(frame: Any) -> Dataset | None:
+    """Return a partition as a Dataset: queries by first appearance, rows as they came."""
+    if not len(frame):
+        return None
+    ordered = frame.sort_values(ORDER, kind="stable").drop(columns=ORDER)
+    data = Dataset(ordered)
+    return data._but(rows=None)
+
+
+def _facts(data: Dataset | None) -> dict[str, Any] | None:
+    """Return the facts about a Dataset that the client needs."""
+    if data is None:
+        return None
+    names = ("indptr", "query_ids", "query_weight", "n_features", "feature_names", "categories", "is_sparse")
+    facts = {name: getattr(data, name) for name in (*names, "dates", "is_judged", "fingerprint")}
+    return facts | {"has_row_weights": data.sample_weight is not None}

@@ -97,8 +97,7 @@ def _measure(
     if rules.ties == "expected":
         return measure.values(_rankings(ranked, judged, find_ties(keys, ranked), keys), rules)
     fresh = np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1))  # other labels than those of the row before
-    values: Floats = measure.values(_rankings(ranked[fresh], judged), rules)[np.cumsum(fresh) - 1]
-    return values
+    return np.asarray(measure.values(_rankings(ranked[fresh], judged), rules)[np.cumsum(fresh) - 1])
 
 
 def _rankings(

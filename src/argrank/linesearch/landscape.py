@@ -1,4 +1,9 @@
-"""A measure on fixed data, prepared for evaluation along many lines."""
+"""A measure on fixed data, prepared for evaluation along many lines, and the likelihood of the order by label.
+
+DirectRank, section 2.3: with scores f = score + t * slope, the Plackett–Luce log likelihood of an order is the sum over
+its first k places j of ``f_j - log sum over l >= j of exp f_l``, concave in t; its derivative is the sum of ``slope_j -
+mean slope of the documents from j on, weighted by exp f``. Bisection on its sign finds the most likely point.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._jit import kernel
 from argrank._threads import map_threads
-from argrank._types import Floats
+from argrank._types import Filled, Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import adjacent_queries, offsets
 from argrank.errors import InputError, OptionError
@@ -23,7 +29,6 @@ from argrank.linesearch.counting import CASCADE
 from argrank.linesearch.crossings import crossings
 from argrank.linesearch.enumeration import QueryLines, enumerate_query
 from argrank.linesearch.envelope import first_relevant
-from argrank.linesearch.likelihood import order_likelihood, wanted_order
 from argrank.linesearch.step_function import StepFunction
 from argrank.linesearch.sweep import ADDITIVE
 from argrank.measures.conventions import make_convention
@@ -173,7 +178,7 @@ class Landscape:
         The result maps a line (scores, slopes) to a function of t: the log likelihood of that order, and its
         derivative.
         """
-        order = wanted_order(self.data.targets, scores, self.data.query_of_row)
+        order = np.lexsort((-scores, -self.data.targets, self.data.query_of_row))
         depth = int(self.measure.cutoff or self.data.sizes.max())
 
         def along(scores: Floats, slopes: Floats) -> Callable[[float], Floats]:
@@ -195,3 +200,56 @@ class Landscape:
             return at
 
         return along
+
+
+MARGIN = 0.01  # share of the interval excluded at each end, where documents cross
+HALVINGS = 20
+
+
+@kernel()
+def order_likelihood(
+    scores: Floats,
+    slopes: Floats,
+    weight: Floats,
+    indptr: Integers,
+    depth: int,
+    time: float,
+    result: Filled[np.float64],
+) -> None:
+    """Fill the log likelihood of the rows' order within queries, down to ``depth`` places, and its derivative."""
+    result[:] = 0.0
+    for query in range(len(indptr) - 1):
+        if weight[query] == 0.0:
+            continue
+        first, last = indptr[query], indptr[query + 1]
+        greatest, mass, moment, value, slope = -np.inf, 0.0, 0.0, 0.0, 0.0
+        for i in range(last - 1, first - 1, -1):  # sums over "from here on" grow from the back
+            f = scores[i] + time * slopes[i]
+            if f > greatest:
+                shrink = np.exp(greatest - f)
+                mass, moment, greatest = mass * shrink + 1.0, moment * shrink + slopes[i], f
+            else:
+                share = np.exp(f - greatest)
+                mass += share
+                moment += share * slopes[i]
+            if i - first < depth:
+                value += f - greatest - np.log(mass)
+                slope += slopes[i] - moment / mass
+        result[0] += weight[query] * value
+        result[1] += weight[query] * slope
+
+
+def most_likely(slope: Callable[[float], float], low: float, high: float) -> float:
+    """Return the maximiser of a concave function on an interval, given its derivative, slightly off the ends."""
+    low, high = low + MARGIN * (high - low), high - MARGIN * (high - low)
+    if slope(low) <= 0.0:
+        return low
+    if slope(high) >= 0.0:
+        return high
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if slope(middle) > 0.0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)

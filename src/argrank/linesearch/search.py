@@ -14,8 +14,7 @@ from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, is_finite, shown
-from argrank.linesearch.landscape import Landscape, Likelihood, Value
-from argrank.linesearch.likelihood import most_likely
+from argrank.linesearch.landscape import Landscape, Likelihood, Value, most_likely
 from argrank.linesearch.step_function import BETTER, StepFunction, bounded, rank_intervals
 
 Point = str | Callable[[float, float], float]
@@ -115,7 +114,14 @@ def line_search(
     >>> search.step > 1, search.value
     (True, 1.0)
     """
-    low, high = _check_window(window)
+    low, high = -math.inf, math.inf
+    if window is not None:
+        try:
+            low, high = (float(end) for end in window)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise OptionError(f"window: expected two numbers (low, high), got {shown(window)}") from error
+        if not low < high:
+            raise OptionError(f"window: expected low < high, got {low:g} and {high:g}")
     landscape = Landscape(data, measure, ties, n_jobs)
     stored = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
     slopes = data.from_caller(checks.numbers(direction, data.n_documents, "direction", "number"))
@@ -224,15 +230,3 @@ def natural_step(scores: Floats, slopes: Floats) -> float:
     by_scores = float(np.ptp(scores)) or float(np.abs(scores[:1]).max(initial=0.0)) or 1.0
     unit = by_scores / by_slopes if by_slopes > 0.0 else 1.0
     return unit if 0.0 < unit < math.inf else 1.0
-
-
-def _check_window(window: tuple[float, float] | None) -> tuple[float, float]:
-    if window is None:
-        return -math.inf, math.inf
-    try:
-        low, high = (float(end) for end in window)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise OptionError(f"window: expected two numbers (low, high), got {shown(window)}") from error
-    if not low < high:
-        raise OptionError(f"window: expected low < high, got {low:g} and {high:g}")
-    return low, high

@@ -17,9 +17,8 @@ from scipy import sparse
 from argrank._jit import helper, kernel, read_only
 from argrank._types import Floats, Integers
 from argrank.models._masks import ADD, FEWEST_ROWS, Masks, masks_of
-from argrank.models._nodes import Nodes, flattened, joined
 from argrank.models._rows import blocks, kernel_pays
-from argrank.models.tree import Tree
+from argrank.models.tree import Nodes, Tree, flattened, joined
 
 BLOCK_CELLS = 1 << 21  # values in a block of rows for NumPy: they fit the cache, and a node still has many rows
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from argrank._jit import LazyKernel, helper, kernel, read_only
 from argrank._types import Filled, Floats, Integers
-from argrank.models._nodes import CATEGORICAL, ZERO_MISSING, Nodes
-from argrank.models.tree import Tree
+from argrank.models.tree import CATEGORICAL, ZERO_MISSING, Nodes, Tree
 
 FEWEST_ROWS = 16  # with fewer rows the trees are traversed: vectors would be too short
 MOST_LEAVES = 63
@@ -65,11 +64,8 @@ def masks_of(nodes: Nodes, trees: Sequence[Tree]) -> Masks | None:
     for node in np.flatnonzero(by_code).tolist():
         own = nodes.categories[nodes.borders[node] : nodes.borders[node + 1]]
         table[table_at[node] + np.searchsorted(known[column[node]], own)] = 0
-    first, left, place = (
-        np.zeros(len(column), np.int64),
-        np.zeros(len(column), np.int64),
-        np.zeros(len(nodes.value), np.int64),
-    )
+    first, left = np.zeros((2, len(column)), np.int64)
+    place = np.zeros(len(nodes.value), np.int64)
     lay_out(nodes.child, nodes.roots, first, left, place)
     crossed = ((np.int64(1) << left) - 1) << first
     tree_of_leaf = np.repeat(np.arange(len(trees)), n_leaves)

@@ -51,7 +51,7 @@ class FactorModel(StoredModel):
             raise InputError(f"expected as many users as items, got {len(people)} and {len(things)}")
         U = np.array([self._factors_of(user) for user in people]).reshape(len(people), -1)
         numbers = np.array([self._number("_item_number", item) for item in things], np.int64)
-        known = np.vstack((self.item_factors, self._mean_item))  # number -1 is the mean
+        known = np.vstack((self.item_factors, self.item_factors.mean(axis=0)))  # number -1 is the mean
         V = known[numbers]
         return np.asarray((U * V[:, :-1]).sum(axis=1) + V[:, -1])
 
@@ -73,10 +73,6 @@ class FactorModel(StoredModel):
         if number >= 0 and not seen:
             order = order[~np.isin(order, self.seen[number])]
         return [self.items[item] for item in order[:n].tolist()]
-
-    @property
-    def _mean_item(self) -> Floats:
-        return np.asarray(self.item_factors.mean(axis=0))
 
     def _factors_of(self, user: Any) -> Floats:
         number = self._number("_user_number", user)

@@ -11,6 +11,7 @@ from argrank._types import Floats, Integers
 from argrank.data.categories import places
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
+from argrank.models._rows import as_doubles
 from argrank.models.model import Model
 
 MOST_ROWS = 2000  # documents used for importances, in whole queries
@@ -102,16 +103,11 @@ def directions(model: Model, data: Dataset) -> Floats:
         return signs
     texts = places(data.categories, data.feature_names)
     for column in np.setdiff1d(np.arange(part.n_features), texts).tolist():
-        x, y = (_centred(_column(one, column), part.indptr) for one in (part.X, found))
+        x, y = (_centred(as_doubles(one[:, [column]])[:, 0], part.indptr) for one in (part.X, found))
         known = ~np.isnan(x)
         length = np.linalg.norm(x[known]) * np.linalg.norm(y[known])
         signs[column] = x[known] @ y[known] / length if length > 0 else 0.0
     return signs
-
-
-def _column(matrix: Any, column: int) -> Floats:
-    own = matrix[:, [column]]
-    return np.asarray(own.toarray() if sparse.issparse(own) else own, np.float64)[:, 0]
 
 
 def _centred(values: Floats, indptr: Integers) -> Floats:
@@ -144,7 +140,7 @@ def dependence(model: Model, data: Dataset, column: int) -> Dependence:
         )
     part = some_queries(data, DEPENDENCE_ROWS)
     name = label(data, column)
-    values = _column(part.X, column)
+    values = as_doubles(part.X[:, [column]])[:, 0]
     known, lacks = values[~np.isnan(values)], bool(np.isnan(values).any())
     texts = None
     if data.categories and name in data.categories:

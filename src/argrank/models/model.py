@@ -324,6 +324,18 @@ class Model(StoredModel):
         )
 
 
+class Thresholded:
+    """What models that compare columns with thresholds share; it comes before ``Model`` among their bases."""
+
+    compares: ClassVar[bool] = True
+    n_columns: int
+
+    @property
+    def width(self) -> int:
+        """Number of columns, used or not."""
+        return self.n_columns
+
+
 @runtime_checkable
 class Fitted(Protocol):
     """A ranker after ``fit``."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -56,9 +57,7 @@ def read_array(fields: Mapping[str, Any], name: str, kind: str, shape: tuple[int
     except (binascii.Error, ValueError) as error:
         raise ModelError(f"{name}: expected base64: {error}") from error
     dtype = np.dtype(kind).newbyteorder("<")
-    count = 1
-    for length in lengths:
-        count *= length
+    count = math.prod(lengths)
     if len(content) != count * dtype.itemsize:
         raise ModelError(f"{name}: expected {count:,} numbers of {dtype.itemsize} bytes, got {len(content):,} bytes")
     if kind == "bool" and content.translate(None, b"\0\1"):

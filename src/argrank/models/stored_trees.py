@@ -11,21 +11,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._types import Integers
 from argrank.errors import ModelError
 from argrank.models.plain_data import read_array, read_finite, read_width, read_within, stored_array, stored_finite
-from argrank.models.tree import LARGEST_CATEGORY, LARGEST_COUNT, MISSING, Tree
+from argrank.models.tree import LARGEST_CATEGORY, LARGEST_COUNT, MISSING, Tree, joined, tree_number
 
 MOST_NODES = 1 << 31
+#: The arrays of a tree and their kinds in a file.
+PARTS = {"feature": "int32", "threshold": "float64", "default_left": "bool", "missing": "uint8", "left": "int32"}
+PARTS |= {"right": "int32", "gain": "float64", "value": "float64", "count": "int64"}
 
 
 def stored_trees(trees: Sequence[Tree]) -> dict[str, Any]:
     """Return trees as plain data for a model file, exactly."""
 
-    def joined(arrays: Sequence[NDArray[Any]], kind: str) -> NDArray[Any]:
-        return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
+    def stored(name: str, kind: str) -> dict[str, Any]:
+        array = joined([getattr(tree, name) for tree in trees], kind)
+        return stored_finite(array, name) if kind == "float64" else stored_array(array)
 
     n_leaves = np.array([tree.n_leaves for tree in trees], np.int32)
     first = np.cumsum(n_leaves - 1, dtype=np.int64) - (n_leaves - 1)
@@ -41,15 +44,7 @@ def stored_trees(trees: Sequence[Tree]) -> dict[str, Any]:
     }
     return {
         "leaves": stored_array(n_leaves),
-        "feature": stored_array(joined([tree.feature for tree in trees], "int32")),
-        "threshold": stored_finite(joined([tree.threshold for tree in trees], "float64"), "threshold"),
-        "default_left": stored_array(joined([tree.default_left for tree in trees], "bool")),
-        "missing": stored_array(joined([tree.missing for tree in trees], "uint8")),
-        "left": stored_array(joined([tree.left for tree in trees], "int32")),
-        "right": stored_array(joined([tree.right for tree in trees], "int32")),
-        "gain": stored_finite(joined([tree.gain for tree in trees], "float64"), "gain"),
-        "value": stored_finite(joined([tree.value for tree in trees], "float64"), "value"),
-        "count": stored_array(joined([tree.count for tree in trees], "int64")),
+        **{name: stored(name, kind) for name, kind in PARTS.items()},
         **(by_category if sets else {}),
     }
 
@@ -61,14 +56,11 @@ def trees_from(fields: Mapping[str, Any]) -> tuple[list[Tree], int]:
         return read_trees(given, n_features), n_features
     if not isinstance(given, list) or not given:
         raise ModelError("expected trees")
-    return [_read_tree(number, tree, n_features) for number, tree in enumerate(given)], n_features
-
-
-def _read_tree(number: int, fields: Any, n_features: int) -> Tree:
-    try:
-        return Tree.from_dict(fields, n_features)
-    except ModelError as error:
-        raise ModelError(f"tree {number}: {error}") from error
+    trees = []
+    for number, tree in enumerate(given):
+        with tree_number(number):
+            trees.append(Tree.from_dict(tree, n_features))
+    return trees, n_features
 
 
 def read_trees(fields: Mapping[str, Any], n_features: int) -> list[Tree]:

@@ -10,12 +10,13 @@ import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
-from argrank.models.model import Model
+from argrank.models._rows import as_doubles
+from argrank.models.model import Model, Thresholded
 from argrank.models.plain_data import read_numbers, read_served, read_width, served_fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StumpsModel(Model):
+class StumpsModel(Thresholded, Model):
     """Steps as three arrays, the names of the features, and the normaliser applied before.
 
     Examples
@@ -27,17 +28,11 @@ class StumpsModel(Model):
     """
 
     kind: ClassVar[str] = "stumps"
-    compares: ClassVar[bool] = True
 
     features: Integers
     thresholds: Floats
     steps: Floats
     n_columns: int
-
-    @property
-    def width(self) -> int:
-        """Number of columns, used or not."""
-        return self.n_columns
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return, for every row, the sum of the steps it takes; NaN where a used feature is missing."""
@@ -53,8 +48,7 @@ class StumpsModel(Model):
             found[:, feature] = heights
         return found
 
-    def _shap_parts(self, X: Any, indptr: Integers | None) -> Floats:
-        return self._contributions(X, indptr)
+    _shap_parts = _contributions
 
     def _own_facts(self) -> list[tuple[str, str]]:
         return [("steps", f"{len(self.steps):,}")]
@@ -66,8 +60,7 @@ class StumpsModel(Model):
             own = np.flatnonzero(self.features == feature)
             own = own[np.argsort(self.thresholds[own], kind="stable")]
             heights = np.concatenate(([0.0], np.cumsum(self.steps[own])))
-            column = columns[:, [feature]]
-            values = np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
+            values = as_doubles(columns[:, [feature]])[:, 0]
             yield feature, np.where(np.isnan(values), np.nan, heights[np.searchsorted(self.thresholds[own], values)])
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""A weighted sum of models: blends, and trees with a linear part."""
+"""Weighted sums: of models (blends, trees with a linear part), and of scikit-learn regressors, which have no file."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError
 from argrank.models import model_from
-from argrank.models.model import Model
+from argrank.models.model import Model, Thresholded
 from argrank.models.plain_data import read_numbers, read_served, served_fields
 from argrank.models.symmetric import SymmetricTrees
 from argrank.models.trees import TreeModel
@@ -113,3 +113,42 @@ def _member(fields: Any) -> Model:
     if kind not in MEMBERS or not isinstance(fields.get("model"), dict):
         raise ModelError(f"members: expected models of kind {', '.join(MEMBERS)}, got {kind!r:.60}")
     return model_from(kind, fields["model"])
+
+
+class Member(NamedTuple):
+    """A fitted regressor and its weight."""
+
+    weight: float
+    regressor: Any
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnsembleModel(Thresholded, Model):
+    """Score = sum of weight times prediction. It holds foreign objects, so ``save`` raises; use joblib."""
+
+    kind: ClassVar[str] = "ensemble"
+
+    members: tuple[Member, ...]
+    n_columns: int
+
+    def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the weighted sum of the regressors' predictions."""
+        X = self.normalised(X, indptr)
+        return member_sums(self.members, X)[:, 0]
+
+    def to_dict(self) -> NoReturn:
+        """Raise: a model file holds data, and these regressors are code."""
+        raise ModelError("an ensemble of scikit-learn regressors cannot be written to a model file; see joblib.dump")
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> NoReturn:
+        """Raise, as there is no such file."""
+        raise ModelError("an ensemble of scikit-learn regressors is not read from a model file")
+
+
+def member_sums(members: Sequence[Member], X: Any, n_outputs: int = 1) -> Floats:
+    """Return the weighted sum of predictions for every row, as a column."""
+    total = np.zeros((X.shape[0], n_outputs))
+    for member in members:
+        total[:, 0] += member.weight * np.asarray(member.regressor.predict(X), np.float64)
+    return total

@@ -1,23 +1,102 @@
-"""Symmetric trees: all nodes of a level have the same split, so that a tree is a few questions and a table."""
+"""Symmetric trees: all nodes of a level have the same split, so that a tree is a few questions and a table.
+
+The answers to a tree's questions are the bits of the leaf's number, found without branches. Rows are processed in
+blocks with contiguous columns, so that a question is one vector comparison. The kernel and NumPy both add the leaves'
+values in the order of the trees, so the sums are bit-identical.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._jit import kernel, read_only
 from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError
 from argrank.models import plain_data
-from argrank.models._answers import Questions, add_values, add_values_by_numpy
 from argrank.models._flat import FlatTrees
-from argrank.models._rows import blocks, kernel_pays
-from argrank.models.model import Model
+from argrank.models._rows import as_doubles, blocks, kernel_pays
+from argrank.models.model import Model, Thresholded
 from argrank.models.tree import LARGEST_COUNT, Tree
+
+NUMPY_ROWS = 1 << 14  # rows that go through the trees together in NumPy
+
+
+class Questions(NamedTuple):
+    """Symmetric trees in the kernel's form; the arrays are read-only, as the kernel declares them."""
+
+    used: Integers  # the columns that are asked, in order
+    place: NDArray[np.int32]  # (trees, levels) of the column asked among the used ones
+    cut: Floats  # (trees, levels)
+    missing: NDArray[np.bool_]  # (trees, levels)
+    value: Floats  # (trees, leaves)
+    borders: Integers  # offsets of each used column's category table; empty for numbers
+    numbers: Floats  # numbers compared instead of category codes
+
+
+def _signature(types: ModuleType) -> Any:
+    def matrix(element: Any) -> Any:
+        return types.Array(element, 2, "C", readonly=True)
+
+    real, whole = matrix(types.float64), read_only(types, "int64")
+    parts = (whole, matrix(types.int32), real, matrix(types.boolean), real, whole, read_only(types))
+    return types.void(real, types.NamedTuple(parts, Questions), types.float64[::1])
+
+
+@kernel(_signature)
+def add_values(X: Floats, asked: Questions, totals: Floats) -> None:
+    """Add the value of its leaf in every tree to the total of every row."""
+    used, borders, numbers = asked.used, asked.borders, asked.numbers
+    columns, answers = np.empty((len(used), 256)), np.empty(256, np.int32)
+    n_trees, depth = asked.place.shape
+    for start in range(0, X.shape[0], 256):  # rows that go through the trees together
+        n = min(256, X.shape[0] - start)
+        for j in range(len(used)):
+            first, n_codes = borders[j], borders[j + 1] - borders[j]
+            for i in range(n):
+                x = X[start + i, used[j]]
+                if n_codes > 0:
+                    x = numbers[first + int(x)] if x > -1.0 and x < n_codes else np.nan
+                columns[j, i] = x
+        for tree in range(n_trees):
+            for i in range(n):
+                answers[i] = 0
+            for level in range(depth):
+                column, cut = columns[asked.place[tree, level]], asked.cut[tree, level]
+                if asked.missing[tree, level]:  # a missing value answers yes: it is not below the cut either
+                    for i in range(n):
+                        answers[i] = 2 * answers[i] + (0 if column[i] <= cut else 1)
+                else:
+                    for i in range(n):
+                        answers[i] = 2 * answers[i] + (1 if column[i] > cut else 0)
+            value = asked.value[tree]
+            for i in range(n):
+                totals[start + i] += value[answers[i]]
+
+
+def add_values_by_numpy(X: Any, asked: Questions, totals: Floats) -> None:
+    """Add the same in NumPy."""
+    for start in range(0, X.shape[0], NUMPY_ROWS):
+        rows = slice(start, start + NUMPY_ROWS)
+        columns = np.ascontiguousarray(as_doubles(X[rows][:, asked.used]).T)
+        for place, column in enumerate(columns):
+            table = asked.numbers[asked.borders[place] : asked.borders[place + 1]]
+            if len(table):
+                known = (column > -1.0) & (column < len(table))
+                column[known] = table[column[known].astype(np.int64)]
+                column[~known] = np.nan
+        for places, cuts, missing, value in zip(asked.place, asked.cut, asked.missing, asked.value, strict=True):
+            answers = np.zeros(columns.shape[1], np.int64)
+            for place, cut, yes in zip(places, cuts, missing, strict=True):
+                answers = 2 * answers + (~(columns[place] <= cut) if yes else columns[place] > cut)
+            totals[rows] += value.take(answers)
+
 
 LARGEST = float(np.finfo(np.float64).max)
 DEEPEST = 16  # levels
@@ -25,7 +104,7 @@ MOST_CODES = 1 << 24  # of a column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SymmetricTrees(Model):
+class SymmetricTrees(Thresholded, Model):
     """Score = sum over trees of the value at the number whose bits are the answers to the tree's questions.
 
     Level l of tree t asks whether column ``features[t, l]`` is above ``cuts[t, l]``; a missing value answers
@@ -47,7 +126,6 @@ class SymmetricTrees(Model):
     """
 
     kind: ClassVar[str] = "symmetric-trees"
-    compares: ClassVar[bool] = True
 
     features: NDArray[np.int32]  # (trees, levels)
     cuts: Floats  # (trees, levels)
@@ -57,11 +135,6 @@ class SymmetricTrees(Model):
     counts: Integers  # (trees, leaves): documents of training
     n_columns: int
     codes: Mapping[int, Floats] = field(default_factory=dict)
-
-    @property
-    def width(self) -> int:
-        """Number of columns, used or not."""
-        return self.n_columns
 
     @property
     def depth(self) -> int:
@@ -102,7 +175,10 @@ class SymmetricTrees(Model):
             np.cumsum([0, *map(len, tables)]),
             np.concatenate([np.empty(0), *tables]),
         )
-        return Questions(*(_read_only(array) for array in found))
+        views: list[Any] = [array.view() for array in found]
+        for view in views:
+            view.flags.writeable = False
+        return Questions(*views)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out cached values: in a copy their arrays would be writable, which the kernel refuses."""
@@ -209,19 +285,12 @@ class SymmetricTrees(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Return questions, values and names as plain data, exactly."""
-        finite = {"values": self.values, "gains": self.gains}
-        others: dict[str, NDArray[Any]] = {
-            "features": self.features,
-            "cuts": self.cuts,
-            "missing": self.missing,
-            "counts": self.counts,
-        }
         tables = {str(column): plain_data.stored_array(table) for column, table in sorted(self.codes.items())}
         return {
             "n_features": self.n_columns,
             **plain_data.served_fields(self),
-            **{name: plain_data.stored_array(array) for name, array in others.items()},
-            **{name: plain_data.stored_finite(array, name) for name, array in finite.items()},
+            **{name: plain_data.stored_array(vars(self)[name]) for name in ("features", "cuts", "missing", "counts")},
+            **{name: plain_data.stored_finite(vars(self)[name], name) for name in ("values", "gains")},
             **({"codes": tables} if tables else {}),
         }
 
@@ -259,9 +328,3 @@ def _read_codes(given: Any, n_features: int) -> dict[int, Floats]:
         if not 1 <= len(found[column]) <= MOST_CODES or np.isinf(found[column]).any():
             raise ModelError(f"codes: column {column}: expected 1 to {MOST_CODES:,} numbers, or NaN for missing")
     return found
-
-
-def _read_only(array: Any) -> Any:
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -1,4 +1,4 @@
-"""One regression tree as plain arrays, and its evaluation in NumPy.
+"""One regression tree as plain arrays, its evaluation in NumPy, and the nodes of many trees for kernels.
 
 A tree of n leaves has n - 1 inner nodes, numbered so that a child comes after its parent; node 0 is the root. A child
 below 0 is a leaf: -1 is leaf 0, -2 is leaf 1, and so on. The rules of LightGBM decide where a row goes:
@@ -11,9 +11,10 @@ below 0 is a leaf: -1 is leaf 0, -2 is leaf 1, and so on. The rules of LightGBM 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,13 @@ class Tree:
         none, whole = np.empty(0), np.empty(0, np.int64)
         leaf, documents = np.array([value], np.float64), np.array([count], np.int64)
         return cls(whole, none, np.empty(0, bool), whole, whole, whole, none, leaf, documents, {})
+
+    @classmethod
+    def stump(cls, feature: int, threshold: float, default_left: bool, missing: int, value: Sequence[float]) -> Tree:
+        """Return a tree of one split, with the values of its left and its right leaf."""
+        way, left, right = np.array([default_left]), np.array([-1]), np.array([-2])
+        split = (np.array([feature]), np.array([threshold]), way, np.array([missing]), left, right, np.zeros(1))
+        return cls(*split, np.array(value), np.zeros(2, np.int64), {})
 
     @property
     def n_leaves(self) -> int:
@@ -171,6 +179,15 @@ class Tree:
             raise ModelError("left, right: expected children with greater numbers than their parent")
 
 
+@contextlib.contextmanager
+def tree_number(number: int) -> Iterator[None]:
+    """Let an error say which tree it is about."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(f"tree {number}: {error}") from error
+
+
 def _list(fields: Mapping[str, Any], name: str, length: int | None) -> list[Any]:
     values = fields.get(name)
     if not isinstance(values, list) or (length is not None and len(values) != length):
@@ -213,3 +230,61 @@ def _categories(given: Any, n_nodes: int) -> dict[int, Integers]:
         sorted_members = np.unique(_whole_list(members, "categories", 0, LARGEST_CATEGORY))
         categories[int(text)] = sorted_members
     return categories
+
+
+PLAIN, ZERO_MISSING, CATEGORICAL = 0, 1, 2
+
+
+class Nodes(NamedTuple):
+    """All trees in the kernels' form; the arrays are read-only, as the kernels declare them."""
+
+    feature: Integers
+    threshold: Floats
+    child: Integers  # the left and the right one of every node
+    kinds: NDArray[np.int8]
+    nan_right: NDArray[np.int8]
+    borders: Integers  # of the categories of every node
+    categories: Integers
+    roots: Integers
+    value: Floats  # of the leaves
+
+
+def flattened(trees: Sequence[Tree]) -> Nodes:
+    """Return the nodes of all trees in the kernels' form."""
+    sizes = np.array([len(tree.feature) for tree in trees], np.int64)
+    leaves = np.array([tree.n_leaves for tree in trees], np.int64)
+    first_node, first_leaf = np.cumsum(sizes) - sizes, np.cumsum(leaves) - leaves
+    n_nodes = int(sizes.sum())
+    child = np.empty((n_nodes, 2), np.int64)
+    kinds, nan_right = np.zeros(n_nodes, np.int8), np.ones(n_nodes, np.int8)
+    counts = np.zeros(n_nodes + 1, np.int64)
+    categories: list[Integers] = []
+    for tree, node, leaf in zip(trees, first_node.tolist(), first_leaf.tolist(), strict=True):
+        here = slice(node, node + len(tree.feature))
+        for side, children in enumerate((tree.left, tree.right)):
+            child[here, side] = np.where(children >= 0, children + node, children - leaf)
+        kinds[here] = np.where(tree.missing == 1, ZERO_MISSING, PLAIN)
+        nan_right[here] = ~np.where(tree.missing > 0, tree.default_left, tree.threshold >= 0)
+        for place in sorted(tree.categories):
+            kinds[node + place], nan_right[node + place] = CATEGORICAL, 1
+            counts[node + place + 1] = len(tree.categories[place])
+            categories.append(tree.categories[place])
+    found = Nodes(
+        joined([tree.feature for tree in trees], np.int64),
+        joined([tree.threshold for tree in trees], np.float64),
+        child.ravel(),
+        kinds,
+        nan_right,
+        np.cumsum(counts),
+        joined(categories, np.int64),
+        np.where(sizes > 0, first_node, -1 - first_leaf),
+        joined([tree.value for tree in trees], np.float64),
+    )
+    for array in found:
+        array.flags.writeable = False
+    return found
+
+
+def joined(arrays: Sequence[Any], dtype: Any) -> Any:
+    """Return some arrays, perhaps none, as one of a type."""
+    return np.concatenate([np.empty(0, dtype), *arrays]).astype(dtype)

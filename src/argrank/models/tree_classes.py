@@ -113,13 +113,11 @@ def probabilities(sums: Floats, link: str) -> Floats:
     """Return the probabilities of the labels from the sums of trees, one row for each document."""
     if link == "multi-class":
         powers = np.exp(sums - sums.max(axis=1, keepdims=True))
-        shares: Floats = powers / powers.sum(axis=1, keepdims=True)
-        return shares
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
     at_most = 0.5 * (1.0 + np.tanh(0.5 * sums))  # the logistic function, without overflow
     edges = np.concatenate((np.zeros((len(sums), 1)), at_most, np.ones((len(sums), 1))), axis=1)
     parts = np.maximum(np.diff(edges, axis=1), 0.0)
-    normalised: Floats = parts / parts.sum(axis=1, keepdims=True)
-    return normalised
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def expected(chances: Floats, gains: Floats) -> Floats:

@@ -13,25 +13,18 @@ from argrank._types import Floats, Integers
 from argrank.errors import ModelError, OptionError
 from argrank.models._flat import FlatTrees
 from argrank.models.formats import lightgbm
-from argrank.models.model import Model
+from argrank.models.model import Model, Thresholded
 from argrank.models.plain_data import read_served, served_fields
 from argrank.models.stored_trees import stored_trees, trees_from
 from argrank.models.tree import Tree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeModel(Model):
+class TreeModel(Thresholded, Model):
     """Base class of models of trees."""
-
-    compares: ClassVar[bool] = True
 
     trees: tuple[Tree, ...]
     n_columns: int
-
-    @property
-    def width(self) -> int:
-        """Number of columns, used or not."""
-        return self.n_columns
 
     def _own_facts(self) -> list[tuple[str, str]]:
         return [("trees", f"{len(self.trees):,}")]

@@ -34,11 +34,11 @@ class FunctionObjective(Objective):
     """
 
     name: ClassVar[str] = "custom"
-    convex: ClassVar[bool] = False
-    smooth: ClassVar[bool] = True
 
     function: Loss
     check: bool
+    convex: bool  # type: ignore[misc]  # as the user declares, like the next
+    smooth: bool  # type: ignore[misc]
 
     def prepare(self, data: Dataset) -> Prepared:
         """Check the function once, and keep the labels."""
@@ -50,34 +50,6 @@ class FunctionObjective(Objective):
                 _check_gradient(self.function, scores, own)
             _checked.add(self.function)
         return FunctionCalls(self.function, data.indptr, labels, _trusted(self.function, samples))
-
-
-class ConvexFunction(FunctionObjective):
-    """A function declared convex by the user."""
-
-    convex: ClassVar[bool] = True
-
-
-class KinkedFunction(FunctionObjective):
-    """A function declared non-smooth by the user."""
-
-    smooth: ClassVar[bool] = False
-
-
-class ConvexKinkedFunction(FunctionObjective):
-    """A convex function with kinks, such as a hinge."""
-
-    convex: ClassVar[bool] = True
-    smooth: ClassVar[bool] = False
-
-
-#: By whether the loss is convex, and whether it is smooth.
-KINDS = {
-    (False, True): FunctionObjective,
-    (True, True): ConvexFunction,
-    (False, False): KinkedFunction,
-    (True, False): ConvexKinkedFunction,
-}
 
 
 class FunctionCalls(Prepared):

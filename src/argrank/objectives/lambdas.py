@@ -14,12 +14,15 @@ of their rows. If rows have weights, which are scaled to mean 1, delta is multip
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from argrank._declared import Count, Positive, check_fields
+from argrank._jit import kernel, own_type, read_only
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
@@ -39,7 +42,6 @@ from argrank.objectives.objective import (
     refuse_row_weights,
     row_gains,
 )
-from argrank.objectives.swaps import push_by_swaps
 
 BLOCK_ROWS = 24_000
 
@@ -145,6 +147,14 @@ class Lambdas:
         )
 
 
+class Block:
+    """Adjacent queries: their numbers, offsets and rows, and what sorts them."""
+
+    def __init__(self, queries: slice, indptr: Integers) -> None:
+        self.queries, self.indptr, self.sorter = queries, indptr, Sorter(indptr)
+        self.rows = slice(int(indptr[0]), int(indptr[-1]))
+
+
 class PreparedLambdas:
     """Lambdas prepared for one Dataset; all rows in stored order."""
 
@@ -159,7 +169,7 @@ class PreparedLambdas:
         n_jobs: int | None,
     ) -> None:
         self._lambdas, self._kind, self._gains, self._scale, self._discounts = lambdas, kind, gains, scale, by_rank
-        self._indptr, self._n_jobs, self._by_gain = data.indptr, n_jobs, descending(gains, data.indptr)
+        self._n_jobs, self._by_gain = n_jobs, descending(gains, data.indptr)
         self._weight, self._row_weight = None, np.empty(0)
         if data.sample_weight is not None:
             self._row_weight = data.sample_weight / data.sample_weight.mean()
@@ -168,38 +178,28 @@ class PreparedLambdas:
         cuts = np.arange(0, data.n_documents + BLOCK_ROWS, BLOCK_ROWS)
         borders = np.unique(np.append(np.searchsorted(data.indptr, cuts), data.n_queries))
         blocks = itertools.pairwise(borders[borders <= data.n_queries].tolist())
-        self._blocks = [(first, last, Sorter(data.indptr[first : last + 1])) for first, last in blocks]
+        self._blocks = [Block(slice(*ends), data.indptr[ends[0] : ends[1] + 1]) for ends in blocks]
 
     def __call__(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return gradient and curvature by the scores."""
         gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
 
-        def work(block: tuple[int, int, Sorter]) -> None:
-            first, last, sorter = block
-            indptr = self._indptr[first : last + 1]
-            rows = slice(int(indptr[0]), int(indptr[-1]))
-            order = sorter.descending(scores[rows], stable=True)
-            self._push((first, last), indptr, scores[rows], order, gradient[rows], hessian[rows])
+        def work(block: Block) -> None:
+            rows = block.rows
+            order = block.sorter.descending(scores[rows], stable=True)
+            self._push(block, scores[rows], order, gradient[rows], hessian[rows])
 
         map_threads(work, self._blocks, self._n_jobs)
         if self._weight is not None:
             gradient, hessian = gradient * self._weight, hessian * self._weight
         return gradient, hessian
 
-    def _push(
-        self,
-        block: tuple[int, int],
-        indptr: Integers,
-        scores: Floats,
-        order: Integers,
-        gradient: Floats,
-        hessian: Floats,
-    ) -> None:
+    def _push(self, block: Block, scores: Floats, order: Integers, gradient: Floats, hessian: Floats) -> None:
         """Fill in gradient and curvature of the queries of a block."""
-        options, rows = self._lambdas, slice(int(indptr[0]), int(indptr[-1]))
+        options, rows = self._lambdas, block.rows
         lambda_gradients(
-            scores, order, self._by_gain[rows], self._gains[rows], self._row_weight[rows], self._scale[slice(*block)],
-            indptr, self._discounts, self._kind, options.truncation, options.sigmoid, int(options.normalised),
+            scores, order, self._by_gain[rows], self._gains[rows], self._row_weight[rows], self._scale[block.queries],
+            block.indptr, self._discounts, self._kind, options.truncation, options.sigmoid, int(options.normalised),
             gradient, hessian, np.empty(0),
         )  # fmt: skip
 
@@ -213,22 +213,83 @@ class PreparedSwaps(PreparedLambdas):
         super().__init__(lambdas, data, 0, worths, np.ones(data.n_queries), np.empty(0), n_jobs)
         self._measure, self._labels = measure, data.y
 
-    def _push(
-        self,
-        block: tuple[int, int],
-        indptr: Integers,
-        scores: Floats,
-        order: Integers,
-        gradient: Floats,
-        hessian: Floats,
-    ) -> None:
+    def _push(self, block: Block, scores: Floats, order: Integers, gradient: Floats, hessian: Floats) -> None:
         """Fill in gradient and curvature; without machine code of the function, all of it runs as Python."""
-        options, rows = self._lambdas, slice(int(indptr[0]), int(indptr[-1]))
+        options, rows = self._lambdas, block.rows
         by_row = (self._labels[rows], self._gains[rows], self._row_weight[rows])
         how = (options.truncation, options.sigmoid, int(options.normalised))
-        compiled = self._measure.compiled
+        push: Callable[..., Any] = push_by_swaps
+        function = self._measure.compiled
+        if function is None:
+            push, function = push_by_swaps.function, self._measure.call
         with errors_of(self._measure):
-            if compiled is None:
-                push_by_swaps.function(self._measure.call, scores, order, *by_row, indptr, *how, gradient, hessian)
-            else:
-                push_by_swaps(compiled, scores, order, *by_row, indptr, *how, gradient, hessian)
+            push(function, scores, order, *by_row, block.indptr, *how, gradient, hessian)
+
+
+def _signature(types: ModuleType) -> Any:
+    read, whole, write = read_only(types), read_only(types, "int64"), types.float64[::1]
+    return types.void(
+        own_type(types), read, whole, read, read, read, whole, types.int64, types.float64, types.int64, write, write
+    )
+
+
+@kernel(_signature)
+def push_by_swaps(
+    function: Any,
+    scores: Floats,
+    order: Integers,
+    labels: Floats,
+    worths: Floats,
+    weights: Floats,
+    indptr: Integers,
+    truncation: int,
+    sigmoid: float,
+    normalised: int,
+    gradient: Floats,
+    hessian: Floats,
+) -> None:
+    """Fill in the gradients and curvatures of a block of queries, see ``argrank.objectives.lambdas``.
+
+    ``function`` takes the worths in ranked order; ``weights`` of the rows are empty where all are 1. Pairs whose swap
+    makes the function undefined contribute nothing, nor do queries for which it is undefined.
+    """
+    for query in range(len(indptr) - 1):
+        a, b = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
+        n = b - a
+        gradient[a:b] = 0.0
+        hessian[a:b] = 0.0
+        ranked = np.empty(n)
+        for rank in range(n):
+            ranked[rank] = worths[a + order[a + rank]]
+        here, total = function(ranked), 0.0
+        if np.isnan(here):
+            continue
+        soften = normalised != 0 and scores[a + order[a]] != scores[a + order[b - 1]]
+        for i in range(min(truncation, n)):
+            for j in range(i + 1, n):
+                good, bad = a + order[a + i], a + order[a + j]
+                if labels[good] == labels[bad] or ranked[i] == ranked[j]:
+                    continue
+                if labels[good] < labels[bad]:
+                    good, bad = bad, good
+                ranked[i], ranked[j] = ranked[j], ranked[i]
+                delta = abs(function(ranked) - here)
+                ranked[i], ranked[j] = ranked[j], ranked[i]
+                if not delta > 0.0:
+                    continue
+                ahead = scores[good] - scores[bad]
+                if len(weights) > 0:
+                    delta *= weights[good] * weights[bad]
+                if soften:
+                    delta /= 0.01 + abs(ahead)
+                rho = 1.0 / (1.0 + np.exp(sigmoid * ahead))
+                push, curve = sigmoid * rho * delta, sigmoid * sigmoid * rho * (1.0 - rho) * delta
+                gradient[good] -= push
+                gradient[bad] += push
+                hessian[good] += curve
+                hessian[bad] += curve
+                total += 2.0 * push
+        if normalised != 0 and total > 0.0:
+            factor = np.log2(1.0 + total) / total
+            gradient[a:b] *= factor
+            hessian[a:b] *= factor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from argrank._jit import query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.measures.discounts import discounts
-from argrank.measures.gains import check_gain, gains_of
+from argrank.measures.gains import gains_of
 from argrank.measures.structure import greatest
 from argrank.objectives.objective import (
     Kernels,
-    Objective,
+    OfGains,
     Prepared,
     query_weights,
     refuse_row_weights,
@@ -44,7 +44,7 @@ def _cross_entropy(scores: Floats, order: Integers, gains: Floats, constants: Fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopOneCrossEntropy(Objective):
+class TopOneCrossEntropy(OfGains):
     """Kullback-Leibler divergence of softmax(scores) from softmax(gains), top-one probabilities; convex.
 
     It is the cross entropy of Cao et al. (2007) less the entropy of softmax(gains), a constant. If rows have gains, the
@@ -53,11 +53,6 @@ class TopOneCrossEntropy(Objective):
 
     name: ClassVar[str] = "top-one divergence"
     smooth: ClassVar[bool] = True
-
-    gain: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gain", check_gain(self.gain))
 
     def prepare(self, data: Dataset) -> Prepared:
         """Take the gains."""
@@ -100,7 +95,7 @@ def _cosine(scores: Floats, order: Integers, gains: Floats, constants: Floats, g
 
 
 @dataclass(frozen=True, kw_only=True)
-class CosineLoss(Objective):
+class CosineLoss(OfGains):
     """One minus the cosine of gains and scores, halved (Qin et al. 2008), in the form consistent with NDCG.
 
     Gains are divided by the query's best DCG, not by their own length, which is what makes the loss consistent
@@ -111,11 +106,6 @@ class CosineLoss(Objective):
     name: ClassVar[str] = "cosine loss"
     convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
-
-    gain: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gain", check_gain(self.gain))
 
     def prepare(self, data: Dataset) -> Prepared:
         """Divide the gains by the best DCG of their query and centre them."""

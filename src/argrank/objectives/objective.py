@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -19,6 +20,7 @@ from argrank._types import Filled, FilledMatrix, Floats, Integers, Matrix
 from argrank.data.checks import as_array, numbers
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError
+from argrank.measures.gains import check_gain
 from argrank.measures.structure import Structure, level_numbers, pair_counts
 
 
@@ -138,6 +140,16 @@ class Objective(ABC):
         prepared = self.prepare(data)
         self.__dict__["_last"] = (weakref.ref(data), prepared)
         return prepared
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfGains(Objective):
+    """An objective whose targets are gains of the labels."""
+
+    gain: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", check_gain(self.gain))
 
 
 @runtime_checkable

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.measures.gains import check_gain, row_targets
-from argrank.objectives.objective import Objective, Prepared, require_targets
+from argrank.measures.gains import row_targets
+from argrank.objectives.objective import OfGains, Prepared, require_targets
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquaredError(Objective):
+class SquaredError(OfGains):
     """Sum over a query's documents of ``(score + intercept - gain of the label)^2``, times the row's weight."""
 
     name: ClassVar[str] = "squared error"
     smooth: ClassVar[bool] = True
     second_order: ClassVar[bool] = True
 
-    gain: Any
     intercept: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gain", check_gain(self.gain))
 
     def prepare(self, data: Dataset) -> Prepared:
         """Keep targets and row weights."""
@@ -39,8 +35,7 @@ class SquaredError(Objective):
     def targets(self, data: Dataset) -> Floats:
         """Return the target score of every row."""
         require_targets(data, self.name)
-        targets: Floats = row_targets(data, self.gain) - self.intercept
-        return targets
+        return np.asarray(row_targets(data, self.gain) - self.intercept)
 
 
 class _Targets(Prepared):

@@ -7,9 +7,9 @@ from argrank.rankers.boosted.symmetric.symmetric_mart import SymmetricMART as Sy
 from argrank.rankers.boosted.trees.direct_rank_trees import DirectRankTrees as DirectRankTrees
 from argrank.rankers.boosted.trees.lambda_mart import LambdaMART as LambdaMART
 from argrank.rankers.boosted.trees.mart import MART as MART
+from argrank.rankers.boosted.trees.mart import QueryMART as QueryMART
 from argrank.rankers.boosted.trees.mcrank import McRank as McRank
 from argrank.rankers.boosted.trees.pair_mart import PairMART as PairMART
-from argrank.rankers.boosted.trees.query_mart import QueryMART as QueryMART
 from argrank.rankers.boosted.trees.xendcg_mart import XendcgMART as XendcgMART
 from argrank.rankers.climbing.coordinate_ascent import CoordinateAscent as CoordinateAscent
 from argrank.rankers.climbing.direct_rank import DirectRank as DirectRank
@@ -17,7 +17,6 @@ from argrank.rankers.custom import Custom as Custom
 from argrank.rankers.factors.factor_rank import FactorRank as FactorRank
 from argrank.rankers.factors.factor_regression import FactorRegression as FactorRegression
 from argrank.rankers.factors.position_match import PositionMatch as PositionMatch
-from argrank.rankers.linear.dorm import DORM as DORM
 from argrank.rankers.linear.lambdarank import LambdaRank as LambdaRank
 from argrank.rankers.linear.linear_ranker import LinearRanker as LinearRanker
 from argrank.rankers.linear.listwise import ListNet as ListNet
@@ -30,14 +29,15 @@ from argrank.rankers.linear.log_rank import LogMLE as LogMLE
 from argrank.rankers.linear.orm import ORM as ORM
 from argrank.rankers.linear.rank_svm import RankSVM as RankSVM
 from argrank.rankers.linear.regression import Regression as Regression
-from argrank.rankers.linear.smooth_grad import SmoothGrad as SmoothGrad
-from argrank.rankers.linear.softrank import SoftRank as SoftRank
+from argrank.rankers.linear.smoothed import SmoothGrad as SmoothGrad
+from argrank.rankers.linear.smoothed import SoftRank as SoftRank
+from argrank.rankers.linear.svm import DORM as DORM
 from argrank.rankers.linear.svm import SVMauc as SVMauc
+from argrank.rankers.linear.svm import SVMcombo as SVMcombo
 from argrank.rankers.linear.svm import SVMmap as SVMmap
 from argrank.rankers.linear.svm import SVMmrr as SVMmrr
 from argrank.rankers.linear.svm import SVMndcg as SVMndcg
 from argrank.rankers.linear.svm import SVMndcgNC as SVMndcgNC
-from argrank.rankers.linear.svm_combo import SVMcombo as SVMcombo
 from argrank.rankers.registry import make_ranker as make_ranker
 from argrank.rankers.registry import objective as objective
 from argrank.rankers.registry import ranker_names as ranker_names

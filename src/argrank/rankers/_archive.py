@@ -15,7 +15,7 @@ import numpy as np
 from argrank._files import read_all
 from argrank._json import parse_json
 from argrank._memory import check_memory
-from argrank.engines.vector import Vector
+from argrank.engines.partitioned_risk import Vector
 
 STATE = "state.json"
 

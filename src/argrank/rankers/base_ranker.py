@@ -6,7 +6,7 @@ import contextlib
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -57,14 +57,17 @@ COMMON = (
 )  # fmt: skip
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseRanker(Reporting, Estimator[Model]):
     """A ranker that follows the conventions of scikit-learn's estimators.
 
-    A subclass stores its parameters in ``__init__`` (among them ``scoring``, ``normalise``, ``n_jobs`` and ``verbose``)
-    and trains a model on a Dataset in ``_train``.
+    A subclass is a dataclass whose fields are further parameters, and trains a model on a Dataset in ``_train``.
 
     Parameters
     ----------
+    scoring : str or Measure, optional
+        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, with the
+        ranker's own gain, discount and relevant_at, and "ndcg@10" where none is.
     prepare
         How missing values and texts are handled, fitted on the training data and stored with the model. "auto": trees
         use both as they are; for other rankers a missing value becomes the feature's median, with a column that marks
@@ -89,9 +92,12 @@ class BaseRanker(Reporting, Estimator[Model]):
     compares: ClassVar[bool] = False  # whether its model does, see Model.compares
     scales_lazily: ClassVar[bool] = False
     work: ClassVar[Work] = LINEAR  # memory of a fit in addition to its data
-    normalise: str | None
-    prepare: Prepare
-    n_jobs: Jobs
+
+    scoring: Any = None
+    normalise: str | None = None
+    prepare: Prepare = "auto"
+    n_jobs: Jobs = None
+    verbose: int = 0
 
     # qid is routed to fit and score in pipelines and searches by default
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
@@ -259,8 +265,12 @@ class BaseRanker(Reporting, Estimator[Model]):
         if isinstance(X, DistributedDataset):
             return X.predict(self.model_)
         if not isinstance(X, Dataset) and not is_frame(X) and getattr(X, "ndim", 2) == 2:
-            with _as_ours():
+            try:
                 validate_data(self, X, reset=False, skip_check_array=True)
+            except ArgrankError:
+                raise
+            except (ValueError, TypeError, LookupError) as error:  # scikit-learn's about features
+                raise InputError(f"X: {error}" if isinstance(error, LookupError) else str(error)) from error
         return self.model_.predict(X, qid=qid, group=group)
 
     @checked
@@ -434,17 +444,6 @@ class BaseRanker(Reporting, Estimator[Model]):
             "documents": data.n_documents,
             "data": data.fingerprint,
         }
-
-
-@contextlib.contextmanager
-def _as_ours() -> Iterator[None]:
-    """Convert scikit-learn's errors about features to ours."""
-    try:
-        yield
-    except ArgrankError:
-        raise
-    except (ValueError, TypeError, LookupError) as error:
-        raise InputError(f"X: {error}" if isinstance(error, LookupError) else str(error)) from error
 
 
 @contextlib.contextmanager

@@ -69,10 +69,8 @@ def weights_of(w0: Any, data: Dataset, n_jobs: int | None) -> Floats:
     """Return the weights of a parameter ``w0``: those given, or least squares for "regression"."""
     if isinstance(w0, str) and w0 != "regression":
         raise OptionError(f"w0: expected weights or 'regression', got {w0!r}")
-    return regression_weights(data, n_jobs) if isinstance(w0, str) else _given_weights(w0, data)
-
-
-def _given_weights(w0: Any, data: Dataset) -> Floats:
+    if isinstance(w0, str):
+        return regression_weights(data, n_jobs)
     try:
         weights: Floats = np.array(w0, np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -155,7 +155,7 @@ class Checkpoint(Keeper):
         self._written = time.monotonic()
         try:
             if self.path.exists():
-                os.replace(self.path, _before(self.path) if _is_whole(self.path) else _aside(self.path))
+                os.replace(self.path, _beside(self.path, ".1" if _is_whole(self.path) else ".damaged"))
             with write_bytes(self.path) as stream:
                 stream.write(content)
         except (InputError, OSError) as error:
@@ -165,7 +165,7 @@ class Checkpoint(Keeper):
 
     def _load(self) -> dict[str, Any] | None:
         """Return the contents of the file, or of the one before if it is damaged; None if there is none."""
-        paths = [path for path in (self.path, _before(self.path)) if path.exists()]
+        paths = [path for path in (self.path, _beside(self.path, ".1")) if path.exists()]
         for path in paths:
             try:
                 document = _read(path)
@@ -295,12 +295,8 @@ def _read(path: Path) -> dict[str, Any]:
     return {name: document[name] for name in PARTS}
 
 
-def _before(path: Path) -> Path:
-    return path.with_name(path.name + ".1")
-
-
-def _aside(path: Path) -> Path:
-    return path.with_name(path.name + ".damaged")
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
 
 
 def _is_ours(path: Path) -> bool:

@@ -15,7 +15,7 @@ from argrank.data.dataset import Dataset
 from argrank.data.prepare.normalise import Normaliser
 from argrank.engines import is_distributed, make_risk
 from argrank.errors import OptionError, shown
-from argrank.objectives.function import KINDS
+from argrank.objectives.function import FunctionObjective
 from argrank.objectives.objective import Objective
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
@@ -94,7 +94,8 @@ class Custom(Restarted, LinearRanker):
                 "objective: expected a function f(scores, labels) -> (value, gradient), an objective or its name, got "
                 f"{shown(given)}"
             )
-        return KINDS[bool(self.convex), bool(self.smooth)](function=given, check=self.check)
+        kind = {"convex": bool(self.convex), "smooth": bool(self.smooth)}
+        return FunctionObjective(function=given, check=self.check, **kind)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         if self.model == "linear":
@@ -104,14 +105,10 @@ class Custom(Restarted, LinearRanker):
         return self._trees()._train(data, watcher, start)
 
     def _trees(self) -> ObjectiveTrees:
-        own = (
-            "n_trees", "n_leaves", "min_documents", "learning_rate", "early_stopping", "scoring", "n_jobs", "verbose"
-        )  # fmt: skip
-        return ObjectiveTrees(
-            objective=self._objective(),
-            random_state=0 if self.random_state is None else self.random_state,
-            **{name: vars(self)[name] for name in own},
-        )
+        growth = ("n_trees", "n_leaves", "min_documents", "learning_rate", "early_stopping")
+        shared = {name: vars(self)[name] for name in (*growth, "scoring", "n_jobs", "verbose")}
+        seed = 0 if self.random_state is None else self.random_state
+        return ObjectiveTrees(objective=self._objective(), random_state=seed, **shared)
 
     def _arranged(self, data: Dataset) -> Dataset:
         """Return the data in the order of its content where trees draw rows of it."""

@@ -28,7 +28,9 @@ TIGHT_C = {"C": [10.0, 100.0, 1e3, 1e4, 1e5]}  # tight bounds on the pairs map
 POSITIONS_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}  # and on positions
 LISTWISE_C = {"C": [1.0, 10.0, 100.0, 1e3, 1e4]}
 SUMS_C = {"C": [0.1, 1.0, 15.0, 500.0, 1.5e4]}  # the feature map is a sum over pairs
-TREES = {"n_leaves": [10, 31], "learning_rate": [0.03, 0.05, 0.1]}
+RIDGES = {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]}
+RATES = {"learning_rate": [0.03, 0.05, 0.1]}
+TREES = {"n_leaves": [10, 31], **RATES}
 
 
 class Registered(NamedTuple):
@@ -62,7 +64,7 @@ _OWN = {
         {"n_leaves": [10, 31], "weight_range": [(0.05, 0.1), (0.1, 0.2), (0.1, 0.5)]},
         scale_free=True,
     ),
-    "dorm": Registered(".linear.dorm:DORM", "structured", POSITIONS_C, distributed=True),
+    "dorm": Registered(".linear.svm:DORM", "structured", POSITIONS_C, distributed=True),
     "factor-rank": Registered(
         ".factors.factor_rank:FactorRank", "factors", {"C": [0.001, 0.003, 0.01, 0.03, 0.1]}, takes="factors"
     ),
@@ -90,12 +92,7 @@ _OWN = {
     "pair-mart": Registered(".boosted.trees.pair_mart:PairMART", "trees", TREES, scale_free=True),
     "position-match": Registered(".factors.position_match:PositionMatch", "factors", C_VALUES, takes="slots"),
     "query-mart": Registered(
-        ".boosted.trees.query_mart:QueryMART",
-        "trees",
-        {"learning_rate": [0.03, 0.05, 0.1]},
-        scale_free=True,
-        first=True,
-        distributed=True,
+        ".boosted.trees.mart:QueryMART", "trees", RATES, scale_free=True, first=True, distributed=True
     ),
     "rank-cosine": Registered(".linear.listwise:RankCosine", "listwise", LISTWISE_C, distributed=True),
     "rank-svm": Registered(
@@ -104,39 +101,22 @@ _OWN = {
     "rankboost": Registered(
         ".boosted.stumps.rankboost:RankBoost", "pairwise", {"n_rounds": [10, 30, 100, 300]}, scale_free=True
     ),
-    "regression": Registered(
-        ".linear.regression:Regression",
-        "pointwise",
-        {"ridge": [0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0]},
-        first=True,
-        distributed=True,
-    ),
-    "smooth-grad": Registered(".linear.smooth_grad:SmoothGrad", "listwise", C_VALUES, distributed=True),
+    "regression": Registered(".linear.regression:Regression", "pointwise", RIDGES, first=True, distributed=True),
+    "smooth-grad": Registered(".linear.smoothed:SmoothGrad", "listwise", C_VALUES, distributed=True),
     "softrank": Registered(
-        ".linear.softrank:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
+        ".linear.smoothed:SoftRank", "listwise", {"C": [100.0, 1e3, 1e4, 1e5, 1e6]}, distributed=True
     ),
     "svm-auc": Registered(".linear.svm:SVMauc", "structured", CONVEX_C, first=True, distributed=True),
-    "svm-combo": Registered(".linear.svm_combo:SVMcombo", "structured", TIGHT_C, distributed=True),
+    "svm-combo": Registered(".linear.svm:SVMcombo", "structured", TIGHT_C, distributed=True),
     "svm-map": Registered(".linear.svm:SVMmap", "structured", CONVEX_C, first=True, distributed=True),
     "svm-mrr": Registered(".linear.svm:SVMmrr", "structured", TIGHT_C, distributed=True),
     "svm-ndcg": Registered(".linear.svm:SVMndcg", "structured", TIGHT_C, first=True, distributed=True),
     "svm-ndcg-nc": Registered(".linear.svm:SVMndcgNC", "structured", TIGHT_C, distributed=True),
     "symmetric-mart": Registered(
-        ".boosted.symmetric.symmetric_mart:SymmetricMART",
-        "trees",
-        {"learning_rate": [0.03, 0.05, 0.1]},
-        scale_free=True,
-        first=True,
+        ".boosted.symmetric.symmetric_mart:SymmetricMART", "trees", RATES, scale_free=True, first=True
     ),
     "xendcg-mart": Registered(".boosted.trees.xendcg_mart:XendcgMART", "trees", TREES, scale_free=True),
 }
-
-
-def _add(name: str, cls: Any) -> None:
-    register_ranker(name, cls)
-
-
-RANKERS = Registry("ranker", _OWN, "argrank.rankers", _add)
 
 
 @checked
@@ -193,6 +173,9 @@ def register_ranker(
     for parameter in tried:
         check_choice(f"grid of {name!r}", parameter, known)
     RANKERS.register(name, Registered(cls, where, tried, scale_free, takes, distributed=distributed))
+
+
+RANKERS = Registry("ranker", _OWN, "argrank.rankers", register_ranker)
 
 
 def ranker_class(name: str) -> type[BaseRanker]:

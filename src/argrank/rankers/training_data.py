@@ -37,22 +37,15 @@ def training_data(X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, quer
     if not isinstance(X, Dataset | DistributedDataset):
         if y is None and not is_frame(X):
             raise InputError("requires y to be passed, but the target y is None")
-        X = _shared(X)
+        if type(X) is np.ndarray:  # a Dataset does not copy a read-only view, which is used only during the fit
+            X = X.view()
+            X.flags.writeable = False
         return Dataset(X, y, qid, group=group, sample_weight=sample_weight, query_weight=query_weight)
     given = {"y": y, "qid": qid, "group": group, "sample_weight": sample_weight, "query_weight": query_weight}
     twice = [name for name, value in given.items() if value is not None]
     if twice:
         raise InputError(f"expected a Dataset alone, got {twice[0]} as well; put it into the Dataset")
     return cast(Dataset, X)
-
-
-def _shared(X: Any) -> Any:
-    """Return an array as a read-only view, which a Dataset does not copy; it is used only during the fit."""
-    if type(X) is not np.ndarray:
-        return X
-    view = X.view()
-    view.flags.writeable = False
-    return view
 
 
 def eval_parts(eval_set: Any, eval_qid: Any, eval_group: Any) -> list[Dataset]:
@@ -155,15 +148,9 @@ def working_memory(ranker: BaseRanker, data: Data) -> float:
 def check_working_memory(ranker: BaseRanker, data: Data) -> None:
     """Raise if the weights, or the work of a fit, would exceed the memory limit."""
     check_memory("X", VECTORS * 8.0 * data.n_features, "number the features from 1 up without gaps")
-    needed = working_memory(ranker, data)
-    check_memory(f"{type(ranker).__name__}: a fit", needed, _advice(ranker))
-
-
-def _advice(ranker: BaseRanker) -> str:
-    some = "take a part of the queries"
-    if ranker.work.copies:
-        return f"{some}, or a single ranker that trains from a pack, such as listnet or lambda-mart"
-    return f"{some}, or pack the data (ar.pack)"
+    single = "a single ranker that trains from a pack, such as listnet or lambda-mart"
+    advice = f"take a part of the queries, or {single if ranker.work.copies else 'pack the data (ar.pack)'}"
+    check_memory(f"{type(ranker).__name__}: a fit", working_memory(ranker, data), advice)
 
 
 RULES = ("gain", "discount", "relevant_at")  # parameters about gains of labels

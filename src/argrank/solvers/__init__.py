@@ -64,29 +64,19 @@ class Solver(NamedTuple):
 
 ALL = ("l2", "l1", "limits")
 
-
 #: To add a solver: a file with its function, and a line here.
-def _add(name: str, run: Any) -> None:
-    register_solver(name, run)
-
-
-SOLVERS = Registry(
-    "solver",
-    {
-        "bundle": Solver(".bundle:minimise", ("convex",), ALL, proves=True),
-        "bundle-then-planes": Solver(".bundle:then_planes", ("convex", "per_query"), proves=True),
-        "cg": Solver(".l_bfgs:conjugate_gradients", ("smooth",), options=("n_starts",)),
-        "convex-steps": Solver(".convex_steps:minimise", ("difference",), ALL),
-        "cutting-plane": Solver(".cutting_plane:minimise", ("convex", "per_query"), proves=True),
-        "fixed-steps": Solver(".fixed_steps:descend", options=("learning_rate", "scales")),
-        "frank-wolfe": Solver(".frank_wolfe:minimise", ("convex", "per_query"), proves=True),
-        "l-bfgs": Solver(".l_bfgs:minimise", options=("n_starts",)),
-        "newton": Solver(".newton:minimise", ("convex", "second_order"), proves=True, tol=1e-6),
-        "online": Solver(".online:minimise", ("per_query",), ("l2", "limits"), options=("batch_size",)),
-    },
-    "argrank.solvers",
-    _add,
-)
+_OWN = {
+    "bundle": Solver(".bundle:minimise", ("convex",), ALL, proves=True),
+    "bundle-then-planes": Solver(".bundle:then_planes", ("convex", "per_query"), proves=True),
+    "cg": Solver(".l_bfgs:conjugate_gradients", ("smooth",), options=("n_starts",)),
+    "convex-steps": Solver(".convex_steps:minimise", ("difference",), ALL),
+    "cutting-plane": Solver(".cutting_plane:minimise", ("convex", "per_query"), proves=True),
+    "fixed-steps": Solver(".fixed_steps:descend", options=("learning_rate", "scales")),
+    "frank-wolfe": Solver(".frank_wolfe:minimise", ("convex", "per_query"), proves=True),
+    "l-bfgs": Solver(".l_bfgs:minimise", options=("n_starts",)),
+    "newton": Solver(".newton:minimise", ("convex", "second_order"), proves=True, tol=1e-6),
+    "online": Solver(".online:minimise", ("per_query",), ("l2", "limits"), options=("batch_size",)),
+}
 
 
 @checked
@@ -127,6 +117,9 @@ def register_solver(
         check_choice("takes", word, ALL)
     check_positive("tol", tol)
     SOLVERS.register(name, Solver(run, needs, takes, proves, tol, options))
+
+
+SOLVERS = Registry("solver", _OWN, "argrank.solvers", register_solver)
 
 
 def choose(risk: Risk, regulariser: Regulariser) -> str:

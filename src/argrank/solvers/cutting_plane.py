@@ -15,8 +15,9 @@ import time
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers import block_qp, simplex_qp
+from argrank.solvers import block_qp
 from argrank.solvers.meter import Best, Meter
+from argrank.solvers.planes import solve_simplex
 from argrank.solvers.problem import Problem, Result, Stop, random_state, restore_random
 
 REPEATS = 10  # rounds over the working sets after every pass
@@ -52,7 +53,7 @@ class _WorkingSet(block_qp.QueryPlanes):
         mine = self.weights @ self.gradients
         others = w + C * mine
         offsets = self.offsets + self.gradients @ others
-        self.weights = simplex_qp.solve(C * self.gram, offsets, self.weights, tolerance, self.share)
+        self.weights = solve_simplex(C * self.gram, offsets, self.weights, tolerance, self.share)
         return others - C * (self.weights @ self.gradients)
 
 

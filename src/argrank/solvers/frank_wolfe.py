@@ -42,8 +42,7 @@ class _Mixture(block_qp.QueryPlanes):
         step = float(self.weights[low] if gain >= square * self.weights[low] else gain / square)
         self.weights[high] += step
         self.weights[low] -= step
-        moved: Floats = w - C * step * difference
-        return moved
+        return np.asarray(w - C * step * difference)
 
     def forget_unused(self) -> None:
         used = self.weights > 0

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from argrank._types import Floats
-from argrank.solvers.planes import Inner, best_mixture
+from argrank.solvers.planes import Inner, Point, best_mixture
 from argrank.solvers.problem import Collapse, Problem, Result, Risk, Stop
 from argrank.solvers.regularisers import Regulariser, Squared
 
@@ -28,18 +28,6 @@ NO_SLOPE = 1e-6  # a subgradient this short, relative to the longest seen, is 0
 AWAY = 1e-3  # the spread of the scores at the first evaluation
 NEAREST = 1e-11  # and at the last: below it, rounding dominates
 ACTIVE = 1e-12  # a plane that lies no lower than this share below the risk at 0 touches it
-
-
-class Found(Protocol):
-    """Weights and their objective."""
-
-    @property
-    def w(self) -> Floats:
-        """The weights."""
-
-    @property
-    def objective(self) -> float:
-        """Their objective."""
 
 
 class Meter:
@@ -115,7 +103,7 @@ class Meter:
             self._at_zero = self._risk.at_scores(self._risk.zero_scores())[0]
         return min(share, max(GAINED * (self._at_zero - bound), PRECISION * abs(objective)))
 
-    def proven(self, best: Found, bound: float, n_iter: int, reason: Stop | None) -> Result:
+    def proven(self, best: Best | Point, bound: float, n_iter: int, reason: Stop | None) -> Result:
         """Return the result of a solver with a bound; weights of 0 are replaced if the risk falls along some direction.
 
         That happens where the optimum gains less than rounding, as with features of 1e-8.

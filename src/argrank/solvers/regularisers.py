@@ -69,12 +69,6 @@ class Regulariser(ABC):
             steps = np.where(along > 0, (high - w) / along, (low - w) / along)
         return float(steps[along != 0].min(initial=np.inf))
 
-    def around_zero(self) -> Regulariser:
-        """Return this penalty as a function of the distance from the centre, with the limits moved accordingly."""
-        centre, units = 0.0 if self.centre is None else self.centre, 1.0 if self.units is None else self.units
-        low = None if self.low is None else units * (self.low - centre)
-        return type(self)(low, None if self.high is None else units * (self.high - centre))
-
 
 class Squared(Regulariser):
     """Half the squared length."""
@@ -156,6 +150,7 @@ def solve_around(problem: Problem, solve: Callable[[Problem], Result]) -> Result
     callback, R = problem.callback, problem.regulariser
     centre = np.zeros(problem.risk.n_features) if R.centre is None else R.centre
     units = 1.0 if R.units is None else R.units
+    limits = (None if end is None else units * (end - centre) for end in (R.low, R.high))
 
     def weights(v: Floats) -> Floats:
         return R.project(centre + v / units)  # a limit at 0 gives exactly 0
@@ -168,7 +163,7 @@ def solve_around(problem: Problem, solve: Callable[[Problem], Result]) -> Result
         replace(
             problem,
             risk=Shifted(problem.risk, centre, R.units),
-            regulariser=R.around_zero(),
+            regulariser=type(R)(*limits),
             start=None if problem.start is None else units * (problem.start - centre),
             callback=None if callback is None else tell,
         )

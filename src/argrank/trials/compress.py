@@ -24,9 +24,7 @@ from argrank.rankers import make_ranker
 
 #: Chosen on three sets by how well the scores of held-out documents were followed; first tries also compared NDCG on a
 #: part of the bundled shop.
-SETTINGS: dict[str, Any] = {
-    "learning_rate": 0.3, "bagging_fraction": 1.0, "feature_fraction": 1.0, "l2": 1.0, "n_seeds": 1, "verbose": -1,
-}  # fmt: skip
+SETTINGS = {"learning_rate": 0.3, "bagging_fraction": 1.0, "feature_fraction": 1.0, "l2": 1.0}
 LEAST_TREES = 10  # where their number is not given
 COPIES = 2  # copies of the training documents with values of other documents, to follow the model between them
 MOST_CELLS = 1 << 25  # most documents with copies; larger data has none
@@ -114,12 +112,11 @@ def compress(
         raise OptionError("model: expected one with trees, got a linear model, which is already small")
     if train.normalised is not None:
         raise OptionError("train: expected features before normalisation, got a pack of normalised ones")
-    known: dict[str, Any] = {"feature_names": teacher.feature_names, "categories": teacher.categories}
-    data = Dataset(teacher.features_of(train), None, group=train.sizes, dates=teacher.dates, **known)
-    scores = _centred(teacher.predict(data), data)
+    data = _dataset(teacher.features_of(train), None, train.sizes, teacher)
+    scores = centred(teacher.predict(data), data)
     most = max(LEAST_TREES, n_trees_of(teacher) // 10) if max_trees is None else max_trees
     small = follow(teacher, data, most, n_jobs)
-    own = _centred(small.predict(data), data)
+    own = centred(small.predict(data), data)
     spread = float((scores * scores).sum())
     follows = 1.0 - float(((scores - own) ** 2).sum()) / spread if spread > 0 else 1.0
     loss = None
@@ -140,8 +137,8 @@ def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -
     linear = [member for member in members if isinstance(member, LinearModel)]
     # a prepared linear part supports missing values, a linear start does not
     start = "linear" if linear and all(member.preparation is None for member in linear) else None
-    ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, **SETTINGS)
-    found: Model = ranker.fit(_labelled(data, scores - scores.min())).model_
+    ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, verbose=-1, **SETTINGS)
+    found: Model = ranker.fit(_dataset(data.X, scores - scores.min(), data.sizes, data)).model_
     return replace(found, training=teacher.training)
 
 
@@ -154,10 +151,10 @@ def n_trees_of(model: Model) -> int:
     return len(model.trees) if isinstance(model, TreeModel) else 0
 
 
-def _labelled(data: Dataset, y: Floats) -> Dataset:
-    """Return the documents alone in their stored order, with other labels."""
-    known: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories, "dates": data.dates}
-    return Dataset(data.X, y, group=data.sizes, **known)
+def _dataset(X: Any, y: Floats | None, sizes: Any, like: Any) -> Dataset:
+    """Return documents alone in their stored order, with the columns of other data or of a model."""
+    known: dict[str, Any] = {"feature_names": like.feature_names, "categories": like.categories, "dates": like.dates}
+    return Dataset(X, y, group=sizes, **known)
 
 
 def _copied(data: Dataset) -> Dataset:
@@ -170,10 +167,10 @@ def _copied(data: Dataset) -> Dataset:
     for _ in range(COPIES):
         other = np.lexsort((rng.random(len(query)), query))
         parts.append(np.where(rng.random(X.shape) < 0.5, X, X[other]))
-    known: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories, "dates": data.dates}
-    return Dataset(np.concatenate(parts), None, group=np.tile(data.sizes, COPIES + 1), **known)
+    return _dataset(np.concatenate(parts), None, np.tile(data.sizes, COPIES + 1), data)
 
 
-def _centred(scores: Floats, data: Dataset) -> Floats:
+def centred(scores: Floats, data: Dataset) -> Floats:
+    """Return scores minus the mean of their query."""
     means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
     return np.asarray(scores - np.repeat(means, data.sizes))

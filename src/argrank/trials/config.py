@@ -25,18 +25,8 @@ from argrank.trials.schema import Section, known, read_toml
 from argrank.trials.select import DEFAULT, make_grid
 from argrank.trials.store import slug
 
-TOP_KEYS = (
-    "title",
-    "convention",
-    "measures",
-    "select_by",
-    "test",
-    "correction",
-    "baseline",
-    "data",
-    "ranker",
-    "expected",
-)
+SETTING_KEYS = ("title", "convention", "measures", "select_by", "test", "correction", "baseline")
+TOP_KEYS = (*SETTING_KEYS, "data", "ranker", "expected")
 DATA_KEYS = ("name", "collection", "folder", "files", "standin", "folds", "features", "preprocess", "convention")
 RANKER_KEYS = ("name", "ranker", "parameters", "grid")
 EXPECTED_KEYS = ("data", "ranker", "measure", "value", "values", "tolerance", "source")

@@ -84,8 +84,7 @@ def as_dict(results: Results) -> dict[str, Any]:
         },
         "expected": [{**asdict(check.expected), "got": check.got, "holds": check.holds} for check in results.checks],
     }
-    plain: dict[str, Any] = json_value(found)
-    return plain
+    return dict(json_value(found))
 
 
 def _per_query(results: Results, data: str) -> str:
@@ -128,8 +127,7 @@ def manifest_of(config: Config, rankers: Mapping[str, Any], hashes: Mapping[str,
         "parameters": parameters,
         "seeds": {name: own.get("random_state") for name, own in parameters.items() if "random_state" in own},
     }
-    plain: dict[str, Any] = json_value(found)
-    return plain
+    return dict(json_value(found))
 
 
 def _version(package: str) -> str | None:
@@ -151,8 +149,12 @@ def draw(results: Results, folder: Path) -> list[Path]:
     drawn = []
     for name, paint, *subject in _plots(results):
         figure = Figure(figsize=(7, 4), layout="constrained")
-        if paint(figure, results, *subject):
-            drawn.append(_save(figure, folder / f"{name}.png"))
+        if not paint(figure, results, *subject):
+            continue
+        figure.axes[0].legend(loc="center left", bbox_to_anchor=(1, 0.5))  # not on the lines
+        drawn.append(folder / f"{name}.png")
+        with write_bytes(drawn[-1]) as stream:
+            figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
     return drawn
 
 
@@ -167,12 +169,6 @@ def _plots(results: Results) -> Iterator[tuple[Any, ...]]:
                 yield f"{name}-{slug(ranker.name)}-{slug(parameter)}", _grid_curve, data.name, ranker.name, parameter
 
 
-def _save(figure: Any, path: Path) -> Path:
-    with write_bytes(path) as stream:
-        figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
-    return path
-
-
 def _bars(figure: Any, results: Results, data: DataSpec) -> bool:
     config = results.config
     axes = figure.subplots()
@@ -182,9 +178,7 @@ def _bars(figure: Any, results: Results, data: DataSpec) -> bool:
         at = np.arange(len(heights)) + (place - (len(config.rankers) - 1) / 2) * width
         axes.bar(at, heights, width, label=ranker.name)
     axes.set_xticks(range(len(config.measures)), config.measures)
-    axes.set_ylabel("mean over folds")
-    axes.set_title(f"{data.name}, convention {config.convention_of(data)}")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # not on the lines
+    axes.set(ylabel="mean over folds", title=f"{data.name}, convention {config.convention_of(data)}")
     return True
 
 
@@ -196,10 +190,8 @@ def _curves(figure: Any, results: Results, data: DataSpec) -> bool:
     for ranker in results.config.rankers:
         heights = [results.mean(data.name, ranker.name, cuts[k]) for k in sorted(cuts)]
         axes.plot(sorted(cuts), heights, marker="o", label=ranker.name)
-    axes.set_xlabel("k")
-    axes.set_ylabel("NDCG@k, mean over folds")
-    axes.set_title(f"{data.name}, convention {results.config.convention_of(data)}")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # not on the lines
+    title = f"{data.name}, convention {results.config.convention_of(data)}"
+    axes.set(xlabel="k", ylabel="NDCG@k, mean over folds", title=title)
     return True
 
 
@@ -220,8 +212,5 @@ def _grid_curve(figure: Any, results: Results, data: str, ranker: str, parameter
         axes.plot(at, [best[value] for value in at], marker="o", markersize=3, label=f"fold {run.fold}")
     if smallest > 0:
         axes.set_xscale("log")
-    axes.set_xlabel(parameter)
-    axes.set_ylabel(f"validation {results.config.select_by}")
-    axes.set_title(f"{data}, {ranker}")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))  # not on the lines
+    axes.set(xlabel=parameter, ylabel=f"validation {results.config.select_by}", title=f"{data}, {ranker}")
     return True

@@ -64,8 +64,7 @@ class RunResult:
             "notes": run.notes,
             "seconds": run.seconds,
         }
-        found: dict[str, Any] = json_value(record)
-        return found
+        return dict(json_value(record))
 
     @staticmethod
     def of(data: str, fold: int, ranker: str, record: Mapping[str, Any]) -> RunResult:

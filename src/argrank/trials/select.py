@@ -207,7 +207,17 @@ def search(
         alone = {**alone, "n_jobs": 1}
 
     def work(params: Params) -> Tried:
-        return _try(ranker, {**alone, **params}, params, train, valid, measure, convention, fits)
+        begin = time.perf_counter()
+        fitted = clone(ranker).set_params(**{**alone, **params})
+        try:
+            train_kept(fitted, train, fits)
+            value = mean_of(fitted.predict(valid), valid, measure, convention=convention, n_jobs=1)
+        except (ArgrankError, ArithmeticError, np.linalg.LinAlgError) as error:
+            reason = f"{type(error).__name__}: {error}"
+            return fitted, Point(params, np.nan, np.nan, time.perf_counter() - begin, reason)
+        objective = float(getattr(fitted, "objective_", np.nan))
+        before = getattr(getattr(fitted, "trace_", None), "seconds_before", 0.0)  # of processes that were ended
+        return fitted, Point(params, value, objective, before + time.perf_counter() - begin)
 
     with Progress("selecting", len(points), enabled=progress) as bar:
         tried = _map(work, points, count_jobs(n_jobs), bar)
@@ -273,26 +283,3 @@ def _map(work: Callable[[Params], Tried], points: Sequence[Params], threads: int
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # start no further point
     return results
-
-
-def _try(
-    ranker: Any,
-    settings: Params,
-    params: Params,
-    train: Dataset,
-    valid: Dataset,
-    measure: Any,
-    convention: str | Convention,
-    fits: Fits | None,
-) -> Tried:
-    begin = time.perf_counter()
-    fitted = clone(ranker).set_params(**settings)
-    try:
-        train_kept(fitted, train, fits)
-        value = mean_of(fitted.predict(valid), valid, measure, convention=convention, n_jobs=1)
-    except (ArgrankError, ArithmeticError, np.linalg.LinAlgError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        return fitted, Point(params, np.nan, np.nan, time.perf_counter() - begin, reason)
-    objective = float(getattr(fitted, "objective_", np.nan))
-    before = getattr(getattr(fitted, "trace_", None), "seconds_before", 0.0)  # of processes that were ended
-    return fitted, Point(params, value, objective, before + time.perf_counter() - begin)

@@ -200,8 +200,7 @@ class Trial(Rendered, Framed):
             "findings": None if self.diagnosis is None else self.diagnosis.to_dict()["findings"],
             "notes": list(self.notes),
         }
-        plain: dict[str, Any] = json_value(found)
-        return plain
+        return dict(json_value(found))
 
     def means_table(self) -> Table:
         """Return a row for every ranker: what was chosen, the validation value, the means, the seconds."""

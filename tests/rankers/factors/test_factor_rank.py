@@ -10,7 +10,7 @@ from sklearn.base import clone
 import argrank as ar
 from argrank.engines import make_risk
 from argrank.errors import InputError, ModelError, OptionError
-from argrank.rankers.factors._alternation import Alternation
+from argrank.rankers.factors.factor_rank import Alternation
 from argrank.rankers.factors.factor_ranker import Triples
 from argrank.solvers import Squared, minimise
 from argrank.solvers.problem import Offset

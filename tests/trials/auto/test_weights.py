@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 import argrank as ar
-from argrank.trials.auto.weights import Likelihood, blend_weights, standardised
+from argrank.trials.auto.blend import Likelihood, blend_weights, standardised
 
 
 @pytest.fixture(scope="module", params=[30, 130])

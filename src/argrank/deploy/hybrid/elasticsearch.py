@@ -22,8 +22,7 @@ def minmax(scores: Singles, constant: int) -> Singles:
     low, high = scores.min(), max(scores.max(), np.float32(1.4e-45))
     if abs(low - high) < LEAST_SPREAD:
         return np.ones_like(scores)
-    found: Singles = (scores - low) / (high - low)
-    return found
+    return np.asarray((scores - low) / (high - low))
 
 
 def l2_norm(scores: Singles, constant: int) -> Singles:

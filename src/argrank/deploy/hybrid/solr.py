@@ -19,8 +19,7 @@ def scale(scores: Singles, constant: int) -> Singles:
     """Return the scores scaled to 0 … 1, where documents that do not match have 0 before."""
     low, high = min(scores.min(), np.float32(0)), max(scores.max(), np.float32(0))
     factor = np.float32(0) if high == low else np.float32(1) / (high - low)
-    scaled: Singles = (scores - low) * factor
-    return scaled
+    return np.asarray((scores - low) * factor)
 
 
 _WAYS = [

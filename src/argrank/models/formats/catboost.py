@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from argrank._json import parse_json
 from argrank.errors import ModelError, is_finite, shown
-from argrank.models.forest import DEEPEST, Builder, Forest
-from argrank.models.formats.xgboost import tree_number
+from argrank.models.forest import DEEPEST, Builder
+from argrank.models.formats.xgboost import Booster, read_json
+from argrank.models.tree import tree_number
 
 DEEPEST_OBLIVIOUS = 16
 
 
-class Booster(NamedTuple):
-    """Trees with ``x > cut`` to the right in float32, and the names of the features, if the file has them."""
-
-    forest: Forest
-    names: tuple[str, ...] | None
-    n_features: int
-    bias: float
-
-
 def parse(content: bytes) -> Booster:
-    """Read a file of ``save_model(format="json")``; categories, texts and several outputs are not supported."""
-    try:
-        document = parse_json(content, "model")
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"expected JSON: {error}") from error
+    """Read a file of ``save_model(format="json")``; categories, texts and several outputs are not supported.
+
+    Trees have ``x > cut`` to the right in float32.
+    """
+    document = read_json(content)
     if not isinstance(document, dict):
         raise ModelError("expected CatBoost's JSON")
     info = document.get("features_info")
@@ -50,7 +41,7 @@ def parse(content: bytes) -> Booster:
         with tree_number(number):
             add = _oblivious if oblivious is not None else _free
             builder.roots.append(add(builder, tree, scale, places, nan_left))
-    return Booster(builder.forest(np.float32), names, max(places) + 1, bias)
+    return Booster(builder.forest(np.float32), names, max(places) + 1, {"bias": bias})
 
 
 def _features(floats: list[Any]) -> tuple[list[int], list[bool], tuple[str, ...] | None]:

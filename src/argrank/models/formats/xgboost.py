@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+import struct
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from argrank._json import parse_json
+from argrank._memory import check_memory
 from argrank._types import Integers
 from argrank.errors import ModelError, shown
 from argrank.models.forest import Builder, Forest
-from argrank.models.formats import ubjson
+from argrank.models.tree import tree_number
 
 MOST_FEATURES = 10_000_000
 
 
 class Booster(NamedTuple):
-    """Trees with ``x < cut`` in float32, and the names of the features, if the file has them."""
+    """Trees with ``x < cut`` in float32, and the names of the features, if the file has them.
+
+    ``left_out`` is the constant of all scores that is not in the trees, by the library's name for it.
+    """
 
     forest: Forest
     names: tuple[str, ...] | None
     n_features: int
-    base_score: str
+    left_out: dict[str, Any]
 
 
 def parse(content: bytes) -> Booster:
     """Read a file of ``Booster.save_model``; models that would score differently are not supported."""
     is_json = content.lstrip()[1:].lstrip()[:1] in (b'"', b"}")  # UBJSON has a length there
-    document = _json(content) if is_json else ubjson.loads(content)
+    document = read_json(content) if is_json else read_ubjson(content)
     learner = _get(document, "learner", dict)
     booster = _get(learner, "gradient_booster", dict)
     kind, drops = booster.get("name"), None
@@ -54,16 +57,8 @@ def parse(content: bytes) -> Booster:
     for number, (tree, factor) in enumerate(zip(trees, factors.tolist(), strict=True)):
         with tree_number(number):
             builder.roots.append(_tree(builder, tree, factor, n_features))
-    return Booster(builder.forest(np.float32), _names(learner, n_features), n_features, str(param.get("base_score")))
-
-
-@contextlib.contextmanager
-def tree_number(number: int) -> Iterator[None]:
-    """Let an error say which tree it is about."""
-    try:
-        yield
-    except ModelError as error:
-        raise ModelError(f"tree {number}: {error}") from error
+    left_out = {"base_score": str(param.get("base_score"))}
+    return Booster(builder.forest(np.float32), _names(learner, n_features), n_features, left_out)
 
 
 def _tree(builder: Builder, tree: Any, factor: float, n_features: int) -> int:
@@ -121,7 +116,8 @@ def _names(learner: dict[str, Any], n_features: int) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def _json(content: bytes) -> Any:
+def read_json(content: bytes) -> Any:
+    """Return a JSON document, or raise that it is none."""
     try:
         return parse_json(content, "model")
     except (ValueError, RecursionError) as error:
@@ -156,3 +152,91 @@ def _whole(value: Any, name: str) -> int:
         return int(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{name}: expected a whole number, got {shown(value)}") from error
+
+
+NUMBERS = {b"i": ">i1", b"U": ">u1", b"I": ">i2", b"l": ">i4", b"L": ">i8", b"d": ">f4", b"D": ">f8"}
+PLAIN = {b"Z": None, b"T": True, b"F": False}
+DEEPEST = 100
+COSTS = {b"[": 96, b"{": 240, b"S": 60}  # bytes that Python needs for each, in addition to 10 per byte of the file
+
+
+def read_ubjson(content: bytes) -> Any:
+    """Return the value of a UBJSON document; raise if it is damaged or would not fit into memory.
+
+    UBJSON is the binary form of JSON that XGBoost saves: objects, arrays (also of one type), texts and numbers.
+    """
+    n_values = sum(cost * content.count(mark) for mark, cost in COSTS.items())
+    check_memory("model", 10.0 * len(content) + n_values, "take a smaller file")
+    try:
+        value, _ = _value(content, 0, 0)
+    except (IndexError, struct.error, UnicodeDecodeError, ValueError) as error:
+        raise ModelError(f"expected JSON or UBJSON, got bytes that are neither: {error}") from error
+    return value
+
+
+def _value(content: bytes, at: int, depth: int) -> tuple[Any, int]:
+    return _typed(content, at + 1, content[at : at + 1], depth)
+
+
+def _typed(content: bytes, at: int, mark: bytes, depth: int) -> tuple[Any, int]:
+    if depth > DEEPEST:
+        raise ValueError("nested too deep")
+    if mark in PLAIN:
+        return PLAIN[mark], at
+    if mark in NUMBERS:
+        kind = np.dtype(NUMBERS[mark])
+        if at + kind.itemsize > len(content):
+            raise ValueError("the end is missing")
+        return np.frombuffer(content, kind, 1, at)[0].item(), at + kind.itemsize
+    if mark == b"S":
+        return _text(content, at)
+    if mark == b"[":
+        return _array(content, at, depth)
+    if mark == b"{":
+        return _object(content, at, depth)
+    raise ValueError(f"unknown mark {mark!r}")
+
+
+def _length(content: bytes, at: int) -> tuple[int, int]:
+    length, at = _value(content, at, DEEPEST)
+    if type(length) is not int or not 0 <= length <= len(content):
+        raise ValueError("a length beyond the end")
+    return length, at
+
+
+def _text(content: bytes, at: int) -> tuple[str, int]:
+    length, at = _length(content, at)
+    if at + length > len(content):
+        raise ValueError("a text beyond the end")
+    return content[at : at + length].decode("utf-8"), at + length
+
+
+def _array(content: bytes, at: int, depth: int) -> tuple[list[Any], int]:
+    mark = b""
+    if content[at : at + 1] == b"$":
+        mark, at = content[at + 1 : at + 2], at + 2
+    if content[at : at + 1] == b"#":
+        length, at = _length(content, at + 1)
+        if mark in NUMBERS:
+            kind = np.dtype(NUMBERS[mark])
+            return np.frombuffer(content, kind, length, at).tolist(), at + length * kind.itemsize
+        if mark in PLAIN:
+            raise ValueError("a list of values that take no space")
+        values = []
+        for _ in range(length):
+            value, at = _typed(content, at, mark, depth + 1) if mark else _value(content, at, depth + 1)
+            values.append(value)
+        return values, at
+    values = []
+    while content[at : at + 1] != b"]":
+        value, at = _value(content, at, depth + 1)
+        values.append(value)
+    return values, at + 1
+
+
+def _object(content: bytes, at: int, depth: int) -> tuple[dict[str, Any], int]:
+    fields: dict[str, Any] = {}
+    while content[at : at + 1] != b"}":
+        name, at = _text(content, at)
+        fields[name], at = _value(content, at, depth + 1)
+    return fields, at + 1

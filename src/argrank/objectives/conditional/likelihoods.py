@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -154,7 +155,7 @@ class ExpectedLoss(Conditional):
         return log_mean_sigmoid, (-1.0, 1.0, float(np.log(self.rho)))
 
     def _form(self) -> Form:
-        return (expected_loss if self.form == "expected" else log_expected_loss)(self._log_f)
+        return functools.partial(expected_loss if self.form == "expected" else log_expected_loss, self._log_f)
 
     def _log_f(self, losses: Floats) -> Floats:
         if self.f == "exp":
@@ -178,7 +179,7 @@ class LikelihoodAndLoss(Conditional):
         return mean_sigmoid, (self.rho, 1.0)
 
     def _form(self) -> Form:
-        return likelihood_and_loss(self.rho)
+        return functools.partial(likelihood_and_loss, self.rho)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,4 +196,4 @@ class ConvexLoss(Conditional):
         return softplus_sum, (self.rho * weight, 0.0, 0.0)
 
     def _form(self) -> Form:
-        return convex_loss(self.rho)
+        return functools.partial(convex_loss, self.rho)

@@ -37,8 +37,7 @@ class RankingLoss:
         """Return numbers that are equal for documents that all measures treat alike, greater for better ones."""
         convention = self._for(labels)
         each = [np.unique(one.levels(labels, convention), return_inverse=True)[1] for one in self.measures]
-        total: Floats = np.sum(each, axis=0, dtype=np.float64)
-        return total
+        return np.asarray(np.sum(each, axis=0, dtype=np.float64))
 
     @property
     def depth(self) -> int | None:

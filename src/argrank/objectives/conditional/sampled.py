@@ -166,46 +166,34 @@ def minus_log_gain(exponents: Floats, losses: Floats, segments: Segments) -> tup
     return total - gained, shares - shares_of_gain
 
 
-def expected_loss(log_f: Callable[[Floats], Floats]) -> Form:
+def expected_loss(
+    log_f: Callable[[Floats], Floats], exponents: Floats, losses: Floats, segments: Segments
+) -> tuple[Floats, Floats]:
     """The expectation of f(loss); with f the identity LogRank's (4) and L2."""
-
-    def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
-        _, shares = segments.log_sum(exponents)
-        terms = np.exp(log_f(losses))
-        means = segments.sum(shares * terms)
-        return means, shares * (terms - segments.spread(means))
-
-    return form
+    _, shares = segments.log_sum(exponents)
+    terms = np.exp(log_f(losses))
+    means = segments.sum(shares * terms)
+    return means, shares * (terms - segments.spread(means))
 
 
-def log_expected_loss(log_f: Callable[[Floats], Floats]) -> Form:
+def log_expected_loss(
+    log_f: Callable[[Floats], Floats], exponents: Floats, losses: Floats, segments: Segments
+) -> tuple[Floats, Floats]:
     """The log of the expectation of f(loss), LogRank's (5); 0 for a query in which no ranking loses anything."""
-
-    def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
-        weighted, shares_of_loss = segments.log_sum(exponents + log_f(losses))
-        total, shares = segments.log_sum(exponents)
-        some = np.isfinite(weighted)
-        values = np.where(some, np.where(some, weighted, 0.0) - total, 0.0)
-        return values, np.where(segments.spread(some), shares_of_loss - shares, 0.0)
-
-    return form
+    weighted, shares_of_loss = segments.log_sum(exponents + log_f(losses))
+    total, shares = segments.log_sum(exponents)
+    some = np.isfinite(weighted)
+    values = np.where(some, np.where(some, weighted, 0.0) - total, 0.0)
+    return values, np.where(segments.spread(some), shares_of_loss - shares, 0.0)
 
 
-def likelihood_and_loss(rho: float) -> Form:
+def likelihood_and_loss(rho: float, exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
     """L3 = L1 + rho L2: the log of the normaliser, plus the expected loss."""
-
-    def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
-        total, shares = segments.log_sum(exponents)
-        means = segments.sum(shares * losses)
-        return total + rho * means, shares * (1.0 + rho * (losses - segments.spread(means)))
-
-    return form
+    total, shares = segments.log_sum(exponents)
+    means = segments.sum(shares * losses)
+    return total + rho * means, shares * (1.0 + rho * (losses - segments.spread(means)))
 
 
-def convex_loss(rho: float) -> Form:
+def convex_loss(rho: float, exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
     """ConvexLoss: the log of the sum of exp(rho loss - w · dphi)."""
-
-    def form(exponents: Floats, losses: Floats, segments: Segments) -> tuple[Floats, Floats]:
-        return segments.log_sum(exponents + rho * losses)
-
-    return form
+    return segments.log_sum(exponents + rho * losses)

@@ -129,8 +129,7 @@ class StructuredHinge(Objective):
             raise OptionError(f"{self.name}: the map {self.feature_map!r} was registered without a tight bound")
         return SubtractedPart(hinge=self)
 
-    # ---- for oracles
-    # --------------------------------------------------------------------------------------------------
+    # ---- for oracles --------------------------------------------------------------------------------------------
 
     @property
     def kind(self) -> str:
@@ -192,8 +191,7 @@ class StructuredHinge(Objective):
             factors = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
         else:
             factors = structure.factors(data.y, data.indptr)
-        result: Floats = gains * np.repeat(factors, data.sizes)
-        return result
+        return np.asarray(gains * np.repeat(factors, data.sizes))
 
     def levels(self, data: Dataset) -> Floats:
         """Return the level number of every row: documents of one level form no pair."""

@@ -10,11 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from argrank._blas import single_threaded_blas
-from argrank._declared import Count, Jobs, NotNegative, Seed
+from argrank._declared import Count, NotNegative, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column, refuse_copy
-from argrank.data.prepare.preparation import Prepare
 from argrank.errors import OptionError
 from argrank.linesearch.landscape import Landscape
 from argrank.measures.function import ties_of
@@ -62,16 +61,11 @@ class ClimbingRanker(Measured, BaseRanker):
 
     takes_gains: ClassVar[bool] = True
 
-    scoring: Any = None
     n_starts: Count
     tol: NotNegative
-    normalise: str | None = None
-    prepare: Prepare = "auto"
     max_iter: Count = 100
     early_stopping: Count | None = None
-    n_jobs: Jobs = None
     random_state: Seed = 0
-    verbose: int = 0
 
     @property
     def _ties(self) -> str:
@@ -145,7 +139,9 @@ class ClimbingRanker(Measured, BaseRanker):
         """Process the iterates; tell whether the climb ended before ``max_iter`` rounds."""
         for number, iterate in iterates:
             at.note(number, iterate, self._record(watcher, iterate, at.start), len(watcher.trace))
-            if at.has_ended(self.tol, self.early_stopping) or not climbs:
+            flat = number > 0 and at.value - at.before <= self.tol
+            in_vain = self.early_stopping is not None and at.since >= self.early_stopping
+            if flat or in_vain or not climbs:
                 return True
             if number >= self.max_iter:
                 break
@@ -200,11 +196,6 @@ class Standing:
         if self.best is None or chosen_by > self.greatest:
             self.best, self.best_value, self.best_start = iterate.weights, iterate.value, self.start
             self.greatest, self.trace_row = chosen_by, trace_row
-
-    def has_ended(self, tol: float, patience: int | None) -> bool:
-        """Tell whether the climb has ended."""
-        flat = self.number > 0 and self.value - self.before <= tol
-        return flat or (patience is not None and self.since >= patience)
 
 
 def nothing_to_learn(n_features: int, watcher: Watcher) -> Outcome:

@@ -100,7 +100,10 @@ class DirectRank(ClimbingRanker):
             judged = self.folds > 1 and start is None and not watcher.validations
             climbs = not judged or self._kept_verdict(data, watcher)
             outcome = self._search(data, watcher, start, rng, climbs)
-            return outcome if climbs else outcome._replace(stayed=self._kept_start())
+            if climbs:
+                return outcome
+            known = (None, None) if np.isnan(self.gain_) else (self.gain_, self.gain_error_)
+            return outcome._replace(stayed=Stayed("RankSVM", 0.0, "the climb", *known))
         columns = Columns(data)
         bagged = _mean_weights(data, columns, self.bags, rng, lambda part: self._search(part, watcher, start, rng))
         weights = cast(LinearModel, bagged.model).weights
@@ -116,9 +119,9 @@ class DirectRank(ClimbingRanker):
         rng: np.random.Generator,
         climbs: bool = True,
     ) -> Outcome:
-        walker = _Walker(self._landscape(data), Columns(data), self.point, rng)
-        n_starts = self.n_starts if climbs else min(self.n_starts, 1)
-        starts = iter([start]) if start is not None else walker.starts(data, n_starts, self.n_jobs)
+        columns, n_starts = Columns(data), self.n_starts if climbs else min(self.n_starts, 1)
+        walker = _Walker(self._landscape(data), columns, self.point, rng)
+        starts = iter([start]) if start is not None else starting_weights(data, columns, n_starts, rng, self.n_jobs)
         return self._climb(starts, walker.rounds(self.coordinates), watcher, rng, climbs)
 
     def _kept_verdict(self, data: Dataset, watcher: Watcher) -> bool:
@@ -146,14 +149,11 @@ class DirectRank(ClimbingRanker):
         self.gain_, self.gain_error_ = float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
         return self.gain_ > SURE * self.gain_error_
 
-    def _kept_start(self) -> Stayed:
-        tried = not np.isnan(self.gain_)
-        return Stayed("RankSVM", 0.0, "the climb", self.gain_ if tried else None, self.gain_error_ if tried else None)
-
     def _ends_of_climb(self, data: Dataset, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return the weights at the first start and those to which a climb leads from there."""
-        walker = _Walker(self._landscape(data), Columns(data), self.point, rng)
-        climb = walker.rounds(self.coordinates)(next(walker.starts(data, 1, self.n_jobs)), None)
+        columns = Columns(data)
+        walker = _Walker(self._landscape(data), columns, self.point, rng)
+        climb = walker.rounds(self.coordinates)(next(starting_weights(data, columns, 1, rng, self.n_jobs)), None)
         start = here = next(climb)
         for _ in range(self.max_iter):
             before, here = here, next(climb)
@@ -173,10 +173,6 @@ class _Walker:
 
     def __init__(self, landscape: Landscape, columns: Columns, point: str, rng: np.random.Generator) -> None:
         self.landscape, self.columns, self.point, self.rng = landscape, columns, point, rng
-
-    def starts(self, data: Dataset, n_starts: int, n_jobs: int | None) -> Iterator[Floats]:
-        """Yield the weights of starts."""
-        return starting_weights(data, self.columns, n_starts, self.rng, n_jobs)
 
     def rounds(self, coordinates: str) -> Rounds:
         """Return how rounds are made: it yields the weights as they begin and after every round."""
@@ -276,12 +272,8 @@ def _resampled(data: Dataset, rng: np.random.Generator) -> Dataset:
     if data.query_weight is not None:
         counts *= data.query_weight
     part = data.select(counts > 0)
-    return Dataset(part.X, group=part.sizes, query_weight=counts[counts > 0], **_worth(part, slice(None)))
-
-
-def _worth(data: Dataset, rows: Any) -> dict[str, Any]:
-    """Return the labels of rows, or the gains that they carry."""
-    return {"y" if data.gains is None else "gains": data.targets[rows]}
+    targets: dict[str, Any] = {"y" if part.gains is None else "gains": part.targets}
+    return Dataset(part.X, group=part.sizes, query_weight=counts[counts > 0], **targets)
 
 
 def starting_weights(
@@ -292,26 +284,22 @@ def starting_weights(
     Equal and random weights are meant for features of unit spread. Warm starts with zero weights are left out. Features
     that change no ranking have weight 0.
     """
-    makers = (_rank_svm, _equal, _least_squares)
+    weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
+    makers = (
+        lambda: _rank_svm(data, n_jobs),
+        lambda: columns.scaled(np.ones(columns.n_features)),
+        lambda: least_squares.solve(data.X, data.targets, 0.0, weight, n_jobs).w,
+    )
     for number in range(n_starts):
-        weights = makers[number](data, columns, n_jobs) if number < len(makers) else None
+        weights = makers[number]() if number < len(makers) else None
         if weights is None or not weights.any():
             weights = columns.scaled(rng.standard_normal(columns.n_features))
         yield columns.useful(weights)
 
 
-def _rank_svm(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
+def _rank_svm(data: Dataset, n_jobs: int | None) -> Floats:
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             return rank_svm_weights(data, n_jobs, rough=False)
     except InputError:  # features so large that their squares overflow
-        return np.zeros(columns.n_features)
-
-
-def _equal(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
-    return columns.scaled(np.ones(columns.n_features))
-
-
-def _least_squares(data: Dataset, columns: Columns, n_jobs: int | None) -> Floats:
-    weight = None if data.query_weight is None else np.repeat(data.query_weight, data.sizes)
-    return least_squares.solve(data.X, data.targets, 0.0, weight, n_jobs).w
+        return np.zeros(data.n_features)

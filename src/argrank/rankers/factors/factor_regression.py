@@ -70,7 +70,8 @@ def factorise(
             for rows in blocks:
                 mates = other[mate[rows]]
                 features = np.column_stack((mates[:, :-1], np.ones(len(rows))))
-                own[block[rows[0]]] = _ridge(features, centred[rows] - mates[:, -1], ridge)
+                gram = features.T @ features + ridge * np.eye(rank + 1)
+                own[block[rows[0]]] = np.linalg.solve(gram, features.T @ (centred[rows] - mates[:, -1]))
         errors = centred - (U[user, :-1] * V[item, :-1]).sum(axis=1) - U[user, -1] - V[item, -1]
         objective = float(errors @ errors) + ridge * float((U**2).sum() + (V**2).sum())
         if watch is not None:
@@ -81,7 +82,3 @@ def factorise(
 def _rows(block: Integers) -> list[Integers]:
     order = np.argsort(block, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
-
-
-def _ridge(X: Floats, target: Floats, ridge: float) -> Floats:
-    return np.asarray(np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ target))

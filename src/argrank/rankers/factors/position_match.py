@@ -153,17 +153,14 @@ class _MatchRisk:
 
     def _pages(self, table: Floats) -> list[Page]:
         """Return the best page of every query."""
-        return map_threads(lambda rows: _page(table[rows[0] : rows[1]]), self._queries, self._n_jobs)
+        return map_threads(
+            lambda rows: linear_sum_assignment(table[rows[0] : rows[1]], maximize=True), self._queries, self._n_jobs
+        )
 
     def pull_back(self, u: Floats) -> Floats:
         """Return X' U S, flat."""
         self.n_passes += 0.5
         return np.asarray(self._data.X.T @ (u.reshape(self._gains.shape) @ self._slots)).ravel()
-
-
-def _page(scores: Floats) -> Page:
-    documents, slots = linear_sum_assignment(scores, maximize=True)
-    return documents, slots
 
 
 def _table(name: str, given: Any, what: str) -> Floats:

@@ -88,9 +88,14 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
         return Outcome.of(result)
 
     def _begin(self, data: Dataset, spread: Floats) -> Floats:
-        """Return small weights along RankNet's force: at w = 0 all scores tie, and the forces need a ranking."""
+        """Return small weights along RankNet's force: at w = 0 all scores tie, and the forces need a ranking.
+
+        For rows with gains it is the covariance of the features with them, within queries.
+        """
         if not is_distributed(data) and data.gains is not None:
-            slope = -_along_gains(data, data.gains)
+            means = np.add.reduceat(data.gains, data.indptr[:-1]) / data.sizes
+            weight = np.repeat(query_weights(data) / query_weights(data).sum(), data.sizes)
+            slope = -np.asarray(data.X.T @ (weight * (data.gains - np.repeat(means, data.sizes))), np.float64)
         else:
             risk = make_risk(data, LogLikelihood(scale=None), self.n_jobs)
             _, slope = risk.value_and_gradient(np.zeros(data.n_features))
@@ -99,20 +104,12 @@ class LambdaRank(Measured, GainsAndDiscounts, CutOff, LinearRanker):
         return FIRST_STEP / length * step if length > 0 else step
 
 
-def _along_gains(data: Dataset, gains: Floats) -> Floats:
-    """Return the covariance of the features with the rows' gains, within queries."""
-    means = np.add.reduceat(gains, data.indptr[:-1]) / data.sizes
-    weight = np.repeat(query_weights(data) / query_weights(data).sum(), data.sizes)
-    return np.asarray(data.X.T @ (weight * (gains - np.repeat(means, data.sizes))), np.float64)
-
-
 def _spread(data: Dataset, n_jobs: int | None) -> Floats:
     """Return the standard deviation of every feature, with the query weights of the risk."""
     sums = map_blocks(data, _sums, n_jobs)
     weight = sum(one[0] for one in sums)
     mean, square = (np.asarray(sum(one[i] for one in sums)) / weight for i in (1, 2))
-    spread: Floats = np.sqrt(np.maximum(square - mean**2, 0.0))
-    return spread
+    return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
 
 def _sums(data: Dataset) -> tuple[float, Floats, Floats]:

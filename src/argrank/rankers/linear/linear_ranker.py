@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from argrank._declared import Count, Jobs, NotNegative, Positive, Seed
+from argrank._declared import Count, NotNegative, Positive, Seed
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.prepare.preparation import Prepare
 from argrank.engines import AnyRisk, make_risk
 from argrank.errors import OptionError
 from argrank.models.model import Stayed
@@ -36,9 +35,6 @@ class LinearRanker(BaseRanker):
     C
         Weight of the risk against the regulariser. A small C keeps weights small and suits few queries; a
         large one fits the data more closely. Choose it by validation, in powers of ten.
-    scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; None for the measure that is optimised, with the
-        ranker's own gain, discount and relevant_at, and "ndcg@10" where none is.
     solver : str
         "auto" chooses one that suits the objective; other names of ``argrank.solvers.SOLVERS`` are for comparisons.
     tol
@@ -55,15 +51,10 @@ class LinearRanker(BaseRanker):
     scales_lazily: ClassVar[bool] = True
 
     C: Positive | None = 1.0
-    scoring: Any = None
     solver: str = "auto"
     tol: NotNegative | None = None
     max_iter: Count = 1000
-    normalise: str | None = None
-    prepare: Prepare = "auto"
-    n_jobs: Jobs = None
     random_state: Seed | None = 0
-    verbose: int = 0
 
     def _regulariser(self, data: Dataset) -> Regulariser:
         """Return R."""

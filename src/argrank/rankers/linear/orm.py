@@ -16,7 +16,7 @@ from argrank.errors import FormatError, InputError, OptionError, shown
 from argrank.measures.measure import Measure
 from argrank.models.linear import LinearModel
 from argrank.objectives.structured.hinge import Assignment, Bound, Reference
-from argrank.rankers.linear._product_measure import ProductMeasure
+from argrank.rankers.estimator import ProductMeasure
 from argrank.rankers.linear.structured_ranker import StructuredRanker
 from argrank.rankers.trace import Watcher
 from argrank.rankers.training_data import check_training

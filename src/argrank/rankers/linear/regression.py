@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from argrank._declared import Jobs, NotNegative
+from argrank._declared import NotNegative
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.data.prepare.preparation import Prepare
 from argrank.measures.gains import check_gain
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import Objective
@@ -35,8 +34,6 @@ class Regression(BaseRanker):
     ridge
         Weight of the regulariser, none by default, on the scale of scikit-learn's Ridge. Raise it if features are
         redundant or queries are few.
-    scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     """
 
     takes_gains: ClassVar[bool] = True
@@ -49,11 +46,6 @@ class Regression(BaseRanker):
 
     gain: Any = "linear"
     ridge: NotNegative = 0.0
-    scoring: Any = None
-    normalise: str | None = None
-    prepare: Prepare = "auto"
-    n_jobs: Jobs = None
-    verbose: int = 0
 
     def _objective(self) -> Objective:
         return SquaredError(gain=self.gain, intercept=self.intercept_ if self.__sklearn_is_fitted__() else 0.0)

@@ -74,14 +74,14 @@ class ClusterMember(Member):
     """A ranker whose fits take one stage."""
 
     def _scores(self, model: Model, part: Any) -> Floats:
-        return _scores_there(model, part)
+        """Return the scores of rows, computed on the workers."""
+        if isinstance(part, Held):
+            return part.data.predict(model).compute()[part.rows]
+        return np.asarray(part.predict(model).compute())
 
 
-class ClusterTrees(TreeMember):
+class ClusterTrees(ClusterMember, TreeMember):
     """Boosted trees, of which the stages are taken when all have been grown."""
-
-    def _scores(self, model: Model, part: Any) -> Floats:
-        return _scores_there(model, part)
 
     def advance(self) -> bool:
         """Grow all trees in every fold and take one stage after the other until they stop gaining."""
@@ -105,13 +105,6 @@ def _slice(model: Model, first: int, last: int) -> Model | None:
     start, forest = (None, model) if not isinstance(model, SumModel) else model.members
     trees = cast(TreesModel, forest).trees[first:last]
     return joined(start if first == 0 else None, trees, model.n_features) if trees else None
-
-
-def _scores_there(model: Model, part: Held | DistributedDataset) -> Floats:
-    """Return the scores of rows, computed on the workers."""
-    if isinstance(part, Held):
-        return part.data.predict(model).compute()[part.rows]
-    return part.predict(model).compute()
 
 
 # ---- on the workers ---------------------------------------------------------------------------------------------

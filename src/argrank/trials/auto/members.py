@@ -18,9 +18,11 @@ from argrank.errors import ArgrankWarning
 from argrank.evaluation.evaluate import evaluate
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.checkpoint import model_from, model_state
 from argrank.solvers.problem import Stop
+from argrank.trials.compress import centred
 
 STAGES = (40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280)
 PATIENCE = 2  # stages without a gain after which a member is finished
@@ -201,8 +203,7 @@ class Member:
 
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data."""
-        model: Model = self._fitted(data).model_
-        return model
+        return self._fitted(data).model_
 
     def folds_model(self, most: int | None = None) -> Model:
         """Return the mean of the folds' models, for fits without time to refit."""
@@ -211,16 +212,14 @@ class Member:
 
     def deviation(self, model: Model, data: Dataset, held_out: float) -> float:
         """Return the divisor of the refitted model's scores: their own deviation within queries."""
-        scores = self._scores(model, data)
-        means = np.add.reduceat(scores, data.indptr[:-1]) / data.sizes
-        return float(np.sqrt(np.mean((scores - np.repeat(means, data.sizes)) ** 2)))
+        return float(np.sqrt(np.mean(centred(self._scores(model, data), data) ** 2)))
 
     def _scores(self, model: Model, part: Dataset) -> Floats:
         return model.scores(part.X, part.indptr)
 
-    def _fitted(self, data: Dataset, **parameters: Any) -> Any:
+    def _fitted(self, data: Dataset, **parameters: Any) -> BaseRanker:
         """Return a fitted clone; a fit interrupted by Ctrl-C does not count."""
-        ranker = clone(self.ranker).set_params(**parameters)
+        ranker: BaseRanker = clone(self.ranker).set_params(**parameters)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ArgrankWarning)
             ranker.fit(data)
@@ -295,8 +294,7 @@ class TreeMember(Member):
 
     def refit(self, data: Dataset, n_seeds: int) -> Model:
         """Return the model of all data with the number of trees that was best out of fold."""
-        model: Model = self._fitted(data, n_trees=self.stages[self.best].n_trees, n_seeds=n_seeds).model_
-        return model
+        return self._fitted(data, n_trees=self.stages[self.best].n_trees, n_seeds=n_seeds).model_
 
     def deviation(self, model: Model, data: Dataset, held_out: float) -> float:
         """Return the deviation of the held-out scores: on their own training data trees spread more."""

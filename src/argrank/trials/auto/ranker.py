@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 
-from argrank._declared import AtLeast, Count, Count32, Jobs, Positive, Seed
+from argrank._declared import AtLeast, Count, Count32, Positive, Seed
 from argrank._json import json_value
 from argrank._memory import max_memory
 from argrank._tables import measure_text, table, to_text
@@ -20,16 +20,11 @@ from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import size_of
 from argrank.data.prepare.impute import refuse_missing, refuse_texts
-from argrank.data.prepare.preparation import Preparation, Prepare, preparation_for
+from argrank.data.prepare.preparation import Preparation, preparation_for
 from argrank.deploy.registry import TARGETS, blend_families
 from argrank.deploy.singles import suited
 from argrank.engines import is_distributed
-from argrank.errors import (
-    ArgrankWarning,
-    MissingExtraError,
-    OptionError,
-    shown,
-)
+from argrank.errors import ArgrankWarning, MissingExtraError, OptionError, shown
 from argrank.models.model import Model
 from argrank.rankers import make_ranker
 from argrank.rankers.base_ranker import BaseRanker
@@ -156,11 +151,7 @@ class Auto(BaseRanker):
     max_trees: Count | None = None
     n_folds: Annotated[int, AtLeast(2)] | None = None
     target: str | None = None
-    normalise: str | None = None
-    prepare: Prepare = "auto"
     random_state: Seed = 0
-    n_jobs: Jobs = None
-    verbose: int = 0
 
     def _arranged(self, data: Dataset) -> Dataset:
         """Return the data sorted by its content, so that folds do not depend on its order, unless memory is short."""
@@ -172,7 +163,8 @@ class Auto(BaseRanker):
         return f"the losses of its members{trees}"
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
-        deadline = self._deadline(watcher.seconds)
+        before = watcher.seconds  # spent by earlier processes
+        deadline = None if self.time_limit is None else time.perf_counter() - before + self.time_limit
         families = self._families()
         rankers = self._rankers(data, families)
         n_forests = sum("n_trees" in ranker.get_params() for ranker in rankers.values())
@@ -237,10 +229,6 @@ class Auto(BaseRanker):
         if name == "members_":
             return tuple(MemberResult(*one) for one in value)
         return Estimate(*value) if name == "estimate_" else super()._restored(name, value)
-
-    def _deadline(self, seconds: float) -> float | None:
-        """Return the deadline of the fit; ``seconds`` were spent by earlier processes."""
-        return None if self.time_limit is None else time.perf_counter() - seconds + self.time_limit
 
     def _families(self) -> tuple[str, ...]:
         """Return the candidate families."""

@@ -11,7 +11,7 @@ within a window around its weights, which costs half of a search of the whole li
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,13 +28,15 @@ from argrank.linesearch.search import Placement, natural_step, search
 from argrank.linesearch.step_function import BETTER
 from argrank.measures.function import ties_of
 from argrank.measures.measure import Measure
-from argrank.trials.fusion.pattern import pattern_search
 from argrank.trials.fusion.scaling import query_means
 
 SAMPLE_ROWS = 1 << 12  # documents on which all starts climb
 NEAR = 0.3  # the window of a later search, in steps that change the scores by about their range
 MOST_PAIRS = 40  # most directions of two weights; with many systems a sample is drawn
 MOST_SEARCHES = 1000  # most rounds of a climb; it ends much earlier, when no direction helps
+STEPS = (0.2, 0.1, 0.05, 0.02, 0.01)  # of a derivative-free search: shares that move from one system to another
+N_RANDOM = 8  # of its starts
+N_CLIMBS = 3
 
 
 @dataclass(frozen=True)
@@ -288,3 +290,46 @@ def starts(climb: Climb, n_starts: int) -> Iterator[Floats]:
         else:
             start = unit * climb.rng.uniform(-1.0, 1.0, len(unit))
         yield limits.nearest(limits.normed(start))
+
+
+def pattern_search(
+    value: Callable[[Floats], float], limits: Limits, first: Sequence[Floats], rng: np.random.Generator
+) -> list[Floats]:
+    """Return the weights found by a derivative-free search, best first; for scores that are not sums.
+
+    From the best of ``first``, or else of equal weights, single systems and random weights, shares are moved between
+    systems in decreasing steps while that helps.
+    """
+    n_systems = len(limits.low)
+    random = rng.dirichlet(np.ones(n_systems), N_RANDOM)
+    tried = list(first) or [np.full(n_systems, 1 / n_systems), *np.eye(n_systems), *random]
+    starts = sorted(((value(one), one) for one in map(limits.nearest, tried)), key=lambda one: -one[0])
+    steps = STEPS[2:] if first else STEPS
+    found = [_climb(value, limits, *start, steps) for start in starts[:N_CLIMBS]]
+    return [weights for _, weights in sorted(found, key=lambda one: -one[0])]
+
+
+def _climb(
+    value: Callable[[Floats], float], limits: Limits, best: float, weights: Floats, steps: Sequence[float]
+) -> tuple[float, Floats]:
+    """Return the value and the weights that no move of a share improves."""
+    pairs = [(i, j) for i in range(len(weights)) for j in range(len(weights)) if i != j]
+    for step in steps:
+        moved = True
+        while moved:
+            moved = False
+            for to, source in pairs:
+                share = min(step, float(weights[source]))
+                if share <= 0:
+                    continue
+                other = weights.copy()
+                other[to] += share
+                other[source] -= share
+                try:
+                    other = limits.nearest(other)
+                except OptionError:
+                    continue
+                there = value(other)
+                if there > best + BETTER:
+                    best, weights, moved = there, other, True
+    return best, weights

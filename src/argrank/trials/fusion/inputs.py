@@ -40,7 +40,12 @@ def read_systems(scores_by_system: Mapping[str, Any], data: Any, measure: Measur
     if not isinstance(scores_by_system, Mapping) or not scores_by_system:
         raise InputError("scores_by_system: expected a mapping with at least one system, got none")
     are_runs = [is_run(scores) for scores in scores_by_system.values()]
-    systems = _of_runs(scores_by_system, data) if any(are_runs) else _of_rows(scores_by_system, data)
+    if any(are_runs):
+        joined = join_runs(scores_by_system, data)
+        raw = np.ascontiguousarray(joined.data.X.T)
+        systems = _returned(list(scores_by_system), joined.data, raw, joined.gaps != JUDGED)
+    else:
+        systems = _of_rows(scores_by_system, data)
     return _shuffled(systems) if isinstance(measure, FunctionMeasure) else systems
 
 
@@ -84,17 +89,13 @@ def _of_rows(scores_by_system: Mapping[str, Any], data: Any) -> Systems:
     raw = np.array(
         [data.from_caller(raw_scores(scores, data.n_documents, name)) for name, scores in scores_by_system.items()]
     )
-    _check_known(raw, list(scores_by_system))
+    for name, own in zip(scores_by_system, raw, strict=True):
+        if np.isnan(own).all():
+            raise InputError(f"scores of {name}: expected at least one score, got only NaN")
     lone = np.isnan(raw).all(axis=0)
     if not lone.any():
         return Systems(list(scores_by_system), data, raw)
     return _returned(list(scores_by_system), data, raw, np.zeros(data.n_documents, bool))
-
-
-def _of_runs(runs: Mapping[str, Any], qrels: Any) -> Systems:
-    joined = join_runs(runs, qrels)
-    raw = np.ascontiguousarray(joined.data.X.T)
-    return _returned(list(runs), joined.data, raw, joined.gaps != JUDGED)
 
 
 def returned_by_any(runs: Mapping[str, Any]) -> Dataset:
@@ -124,12 +125,6 @@ def _returned(names: list[str], data: Dataset, raw: Floats, unjudged: NDArray[np
     kept[empty] = True
     held = data.with_labels(labels) if data.gains is None else data
     return Systems(names, held.keep(kept), raw[:, kept], judged if data.gains is None else None, n_unjudged)
-
-
-def _check_known(raw: Floats, names: list[str]) -> None:
-    for name, scores in zip(names, raw, strict=True):
-        if np.isnan(scores).all():
-            raise InputError(f"scores of {name}: expected at least one score, got only NaN")
 
 
 def _shuffled(systems: Systems) -> Systems:

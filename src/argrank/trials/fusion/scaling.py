@@ -69,17 +69,13 @@ def scaled(raw: Floats, indptr: Integers, normalisers: Sequence[str], missing: s
         found = NORMALISERS[name](scores, indptr)
         gaps = np.isnan(found)
         if gaps.any():
-            found = np.where(gaps, _filler(found, indptr) if missing == LOWEST else missing, found)
+            low = np.fmin.reduceat(found, indptr[:-1])  # NaN where the system returned nothing
+            lowest = np.repeat(np.where(np.isnan(low), 0.0, low), np.diff(indptr))
+            found = np.where(gaps, lowest if missing == LOWEST else missing, found)
         if not np.isfinite(found).all():
             raise InputError("scores: expected scores whose range is a finite number, got an overflow")
         rows.append(found)
     return np.array(rows)
-
-
-def _filler(scores: Floats, indptr: Integers) -> Floats:
-    """Return the lowest score of the query for every row; 0 where the system returned nothing."""
-    low = np.fmin.reduceat(scores, indptr[:-1])
-    return np.repeat(np.where(np.isnan(low), 0.0, low), np.diff(indptr))
 
 
 def query_means(values: Floats, indptr: Integers) -> Floats:
@@ -87,5 +83,4 @@ def query_means(values: Floats, indptr: Integers) -> Floats:
     known = ~np.isnan(values)
     count = np.add.reduceat(known.astype(np.float64), indptr[:-1])
     total = np.add.reduceat(np.where(known, values, 0.0), indptr[:-1])
-    means: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-    return means
+    return np.asarray(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))

@@ -28,10 +28,9 @@ from argrank.measures.conventions import make_convention
 from argrank.measures.measure import Measure
 from argrank.measures.names import measure as parse_measure
 from argrank.trials.fusion.climb import Climb, Limits, Problem, finish, sketch, starts
-from argrank.trials.fusion.folds import Folds, Unseen
+from argrank.trials.fusion.folds import Folds, Unseen, compare_segments
 from argrank.trials.fusion.inputs import Systems, of_log, read_systems, seen_by
 from argrank.trials.fusion.scaling import LOWEST, NORMALISERS, check_missing, check_normalisers, scaled
-from argrank.trials.fusion.segment_tests import compare_segments
 from argrank.trials.fusion.tuned_weights import TunedWeights
 from argrank.trials.grid import is_number
 

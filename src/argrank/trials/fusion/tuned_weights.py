@@ -15,18 +15,18 @@ from argrank._declared import checked
 from argrank._files import make_folder, write_text
 from argrank._json import json_value
 from argrank._tables import measure_text, number_text, table, to_text
-from argrank._types import Floats, Integers
+from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.io.trec.forms import is_run
-from argrank.deploy.fusion_formula import PLAIN, formula, nearest_fusion
+from argrank.deploy.hybrid import PLAIN, formula, nearest_fusion
 from argrank.deploy.hybrid.engine import Fusion
 from argrank.errors import InputError, MissingExtraError, unknown_name
 from argrank.evaluation.counterfactual.result import ClickEvaluation
 from argrank.evaluation.segments import interval_text
 from argrank.linesearch.search import LineSearch
+from argrank.trials.fusion.folds import SegmentTest
 from argrank.trials.fusion.inputs import raw_scores, returned_by_any
 from argrank.trials.fusion.scaling import scaled
-from argrank.trials.fusion.segment_tests import SegmentTest
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -115,7 +115,10 @@ class TunedWeights:
         indptr = np.array([0, n_documents]) if data is None else data.indptr
         stored = raw if data is None or data.rows is None else raw[:, data.rows]
         if self.fusion is not None and data is not None:
-            return data.to_caller(self._as_the_engine(self.fusion, stored, indptr))
+            lists = self.fusion.lists(stored, indptr)
+            by_engine = self.fusion.combine(self.fusion.prepare(lists, indptr), np.array(list(self.weights.values())))
+            by_engine[np.isnan(lists).all(axis=0)] = by_engine.min(initial=0.0) - 1.0  # in none of its lists: last
+            return data.to_caller(by_engine)
         ready = scaled(stored, indptr, [self.normalise[name] for name in self.weights], self.missing)
         fused: Floats = np.array(list(self.weights.values())) @ ready
         return fused if data is None else data.to_caller(fused)
@@ -187,13 +190,6 @@ class TunedWeights:
             axes.set_ylim(low - margin, max(self.value, best) + margin)
         return figure
 
-    def _as_the_engine(self, fusion: Fusion, raw: Floats, indptr: Integers) -> Floats:
-        """Return the engine's scores; documents in none of its lists come last."""
-        lists = fusion.lists(raw, indptr)
-        fused = fusion.combine(fusion.prepare(lists, indptr), np.array(list(self.weights.values())))
-        fused[np.isnan(lists).all(axis=0)] = fused.min(initial=0.0) - 1.0
-        return fused
-
     def _view(self, name: str) -> tuple[Floats, Floats]:
         """Return the part of a curve that is shown: its ends and breakpoints, and the values between them."""
         curve, weight = self.curves[name], self.weights[name]
@@ -211,13 +207,9 @@ class TunedWeights:
         )  # fmt: skip
         found: dict[str, Any] = {name: json_value(getattr(self, name)) for name in names}
         if self.fusion is not None:
-            fusion = self.fusion
-            found["engine"] = {
-                "name": fusion.engine.name,
-                "way": fusion.way.name,
-                "window": fusion.window,
-                "constant": fusion.constant,
-            }
+            own = self.fusion
+            found["engine"] = {"name": own.engine.name, "way": own.way.name}
+            found["engine"] |= {"window": own.window, "constant": own.constant}
         if self.segments:
             found["segments"] = [json_value(one._asdict()) for one in self.segments]
         if self.earned is not None:

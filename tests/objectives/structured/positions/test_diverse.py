@@ -10,9 +10,9 @@ from scipy.optimize import linear_sum_assignment, linprog
 
 from argrank import Dataset, objective
 from argrank.errors import InputError, OptionError
-from argrank.objectives.structured.positions.best_by_score import best_by_score
 from argrank.objectives.structured.positions.decay import decay_vector
 from argrank.objectives.structured.positions.diverse import diverse_assignment, diverse_reference
+from argrank.objectives.structured.positions.oracle import best_by_score
 
 
 def worst(scores, gains, sources, decay, worth, k, at_most):

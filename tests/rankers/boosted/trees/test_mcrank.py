@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 import argrank as ar
 from argrank.errors import ArgrankWarning, InputError, ModelError, OptionError
 from argrank.models.tree_classes import LINKS, probabilities
-from argrank.rankers.boosted.trees._label_chances import RIDGE, LabelChances, hessian, log_loss, slopes
-from argrank.rankers.boosted.trees.mcrank import McRank
+from argrank.rankers.boosted.trees.mcrank import RIDGE, LabelChances, McRank, hessian, log_loss, slopes
 
 DRAWLESS = {"feature_fraction": 1.0, "bagging_fraction": 1.0, "extra_trees": False}
 

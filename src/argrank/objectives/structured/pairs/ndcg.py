@@ -5,18 +5,19 @@ NDCG@k takes a triangle of k²/2 cells and a tail. Reciprocal rank is the paper'
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from argrank._jit import helper, query_kernel
+from argrank._jit import LazyKernel, helper, query_kernel
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.measures.structure import level_sizes
 from argrank.objectives.objective import Kernels, Prepared
 from argrank.objectives.structured.best_first import graded_ndcg
-from argrank.objectives.structured.hinge import MAX_STATES, StructuredHinge, choose, count_states
+from argrank.objectives.structured.hinge import MAX_STATES, Builder, StructuredHinge, choose, count_states
 from argrank.objectives.structured.pairs import suffixes
 
 SHORT_CUT_OFF = 64  # cut-offs up to here use the triangle even for shorter lists, where it is as fast
@@ -241,16 +242,11 @@ def prepare(hinge: StructuredHinge, data: Dataset) -> Prepared:
     depth = longest if k is None else min(k, longest)
     constants = np.concatenate(([hinge.mean_of_pairs], hinge.discounts(depth)))
 
-    def triangle(indptr: Integers, own: Floats) -> Prepared:
-        return Kernels(indptr, own, constants, ndcg_triangle)
+    def by(kernel: LazyKernel) -> Builder:
+        return lambda indptr, own: Kernels(indptr, own, constants, kernel)
 
-    def unclipped(indptr: Integers, own: Floats) -> Prepared:
-        return suffixes.prepare_ndcg(hinge, indptr, own)
-
-    def graded(indptr: Integers, own: Floats) -> Prepared:
-        return Kernels(indptr, own, constants, graded_ndcg)
-
-    return choose((triangle, unclipped, graded), route, data.indptr, gains)
+    builders = (by(ndcg_triangle), functools.partial(suffixes.prepare_ndcg, hinge), by(graded_ndcg))
+    return choose(builders, route, data.indptr, gains)
 
 
 def check_states(hinge: StructuredHinge, data: Dataset, sizes: Integers) -> None:

@@ -15,8 +15,8 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._jit import LazyKernel
-from argrank._types import Floats, Integers
+from argrank._jit import LazyKernel, kernel
+from argrank._types import Filled, Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.document_sources import source_numbers
 from argrank.measures.structure import greatest, level_sizes
@@ -24,7 +24,6 @@ from argrank.objectives.objective import Kernels, Prepared, Sorter
 from argrank.objectives.structured.best_first import position_counts
 from argrank.objectives.structured.hinge import MAX_STATES, Builder, StructuredHinge, choose, count_states
 from argrank.objectives.structured.positions.assignment import position_assignment
-from argrank.objectives.structured.positions.best_by_score import BestByScore
 from argrank.objectives.structured.positions.decay import decay_vector, reference_coefficients
 from argrank.objectives.structured.positions.diverse import DiverseAssignment, diverse_reference
 
@@ -53,12 +52,8 @@ class _Parts:
         longest = data.longest
         hinge.require_one_relevant(data)
         self.data, self.assignment, self.diverse = data, hinge.assignment, hinge.diverse is not False
-        self.gains, self.discounts, self.decay = (
-            hinge.gains(data),
-            hinge.discounts(longest),
-            decay_vector(hinge, longest),
-        )
-        self.levels = hinge.levels(data)
+        self.gains, self.levels = hinge.gains(data), hinge.levels(data)
+        self.discounts, self.decay = hinge.discounts(longest), decay_vector(hinge, longest)
         self.has_pairs = np.asarray(np.maximum.reduceat(self.levels, data.indptr[:-1]) > 0)
         self.k, self.at_most = longest, longest
         self.sources = np.zeros(data.n_documents, np.int64)
@@ -93,7 +88,7 @@ def best_assignment(data: Dataset, gains: Floats, levels: Floats, decay: Floats,
 
     ``decay`` and ``discounts`` go over the ranks of the longest query and never rise; ``levels`` number equal gains.
     """
-    if _proportional(decay, discounts):
+    if decay[0] > 0 and np.allclose(decay * discounts[0], discounts * decay[0], rtol=1e-15, atol=0.0):
         return BySort(data.indptr, gains, decay, discounts)
     sizes = level_sizes(levels, data.indptr)
     measured = _reach(discounts)
@@ -185,5 +180,114 @@ def _reach(weights: Floats) -> int:
     return int(np.flatnonzero(weights)[-1]) + 1 if weights.any() else 1
 
 
-def _proportional(decay: Floats, discounts: Floats) -> bool:
-    return bool(decay[0] > 0 and np.allclose(decay * discounts[0], discounts * decay[0], rtol=1e-15, atol=0.0))
+@kernel()
+def best_by_score(
+    scores: Floats,
+    order: Integers,
+    gains: Floats,
+    sources: Integers,
+    indptr: Integers,
+    decay: Floats,
+    plateau: Integers,
+    k: int,
+    at_most: int,
+    values: Filled[np.float64],
+    gradient: Filled[np.float64],
+) -> None:
+    """Fill in the greatest sum of decay times score over the rankings of k documents that have the greatest a · b.
+
+    A ranking holds at most ``at_most`` documents of a source. The documents are taken by gain, equal ones by score;
+    ranks of one plateau have one discount, so documents on a plateau are sorted only by score (equation 21). With equal
+    gains and one plateau this is the ranking by score (equation 22). Documents of equal score on one plateau share
+    their weights: a subgradient like any other, and one that does not depend on the order of the rows (there are
+    documents with the same features and different labels).
+    """
+    for query in range(len(values)):
+        a, b = indptr[query] - indptr[0], indptr[query + 1] - indptr[0]
+        n = b - a
+        different = np.unique(gains[a:b])
+        n_levels = len(different)
+        level = np.searchsorted(different, gains[a:b])
+        start = np.zeros(n_levels + 1, np.int64)  # where the documents of a level begin, the highest level first
+        for row in range(n):
+            start[n_levels - level[row]] += 1
+        for one in range(n_levels):
+            start[one + 1] += start[one]
+        sequence = np.empty(n, np.int64)
+        for place in range(n):
+            row = order[a + place]
+            one = n_levels - 1 - level[row]
+            sequence[start[one]] = row
+            start[one] += 1
+        held = np.zeros(n, np.int64)  # by source
+        on = np.full(n, -1)  # the plateau of a document that was taken
+        free = np.full(n + 1, n)  # by plateau: its next free rank
+        taken = 0
+        for place in range(n):
+            row = sequence[place]
+            gradient[a + row] = 0.0
+            if taken < k and held[sources[a + row]] < at_most:
+                held[sources[a + row]] += 1
+                on[row] = plateau[taken]
+                free[on[row]] = min(free[on[row]], taken)
+                taken += 1
+        value = 0.0
+        for place in range(n):
+            row = order[a + place]
+            if on[row] >= 0:
+                weight = decay[free[on[row]]]
+                free[on[row]] += 1
+                gradient[a + row] = weight
+                value += weight * scores[a + row]
+        values[query] = value
+        close = 1e-12 * max(abs(scores[a + order[a]]), abs(scores[a + order[b - 1]]))
+        total, count = np.zeros(n + 1), np.zeros(n + 1)  # by plateau, over a run of equal scores
+        start_of_run = 0
+        for place in range(1, n + 1):
+            if place < n and scores[a + order[a + place - 1]] - scores[a + order[a + place]] <= close:
+                continue
+            if place - start_of_run > 1:
+                for other in range(start_of_run, place):
+                    row = order[a + other]
+                    total[on[row]] += gradient[a + row]
+                    count[on[row]] += 1.0
+                for other in range(start_of_run, place):
+                    row = order[a + other]
+                    gradient[a + row] = total[on[row]] / count[on[row]]
+                total[:], count[:] = 0.0, 0.0
+            start_of_run = place
+
+
+class BestByScore(Prepared):
+    """The greatest ``decay · scores`` of the rankings that ``best_by_score`` goes over.
+
+    Parameters
+    ----------
+    gains : array
+        b of every row; zeros to allow every ranking.
+    discounts : array
+        a of the ranks, for their plateaus; constant to allow every ranking.
+    sources : array of int
+        Number of a row's source within its query.
+    k, at_most : int
+        Ranks that count, and how many documents of a source may be at them.
+    """
+
+    ranks = True
+
+    def __init__(
+        self, indptr: Integers, gains: Floats, decay: Floats, discounts: Floats, sources: Integers, k: int, at_most: int
+    ) -> None:
+        self.indptr, self._gains, self._decay, self._sources = indptr, gains, decay, sources
+        self._plateau = np.concatenate(([0], np.cumsum(np.diff(discounts) != 0))).astype(np.int64)
+        self._k, self._at_most = k, at_most
+
+    def evaluate(self, first: int, last: int, scores: Floats, order: Integers, gradient: Floats) -> Floats:
+        """Rank by gain, plateau and score."""
+        indptr, values = self.indptr[first : last + 1], np.empty(last - first)
+        rows = slice(int(indptr[0]), int(indptr[-1]))
+        best_by_score(
+            scores, order, self._gains[rows], self._sources[rows], indptr, self._decay, self._plateau,
+            self._k, self._at_most, values, gradient,
+        )  # fmt: skip
+        return values

@@ -9,13 +9,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from argrank._declared import Count, Jobs
+from argrank._declared import Count
 from argrank._jit import kernel
 from argrank._memory import check_memory
 from argrank._types import FilledMatrix, Floats, Matrix
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
-from argrank.data.prepare.preparation import Prepare
 from argrank.models.stumps import StumpsModel
 from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.trace import Interruption, Outcome, Watcher
@@ -46,8 +45,7 @@ class Thresholds:
         self.places = np.empty((X.shape[1], X.shape[0]), np.uint8)
         self.values = np.full((X.shape[1], MOST_THRESHOLDS), np.inf)
         for feature in range(X.shape[1]):
-            column = columns[:, [feature]]
-            values = np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
+            values = column_of(columns, feature)
             different = np.unique(values)[:-1]  # nothing exceeds the greatest
             if len(different) > MOST_THRESHOLDS:
                 chosen = np.linspace(0, len(different) - 1, MOST_THRESHOLDS)  # regardless of frequencies
@@ -59,8 +57,13 @@ class Thresholds:
     def sums_above(self, values: Floats) -> Floats:
         """Return, for every feature and threshold, the sum of the values of documents above it: O(n) per feature."""
         _add_up(self.places, values, self._sums)
-        above: Floats = np.cumsum(self._sums[:, ::-1], axis=1)[:, ::-1][:, 1:]
-        return above
+        return np.asarray(np.cumsum(self._sums[:, ::-1], axis=1)[:, ::-1][:, 1:])
+
+
+def column_of(columns: Any, number: int) -> Floats:
+    """Return one feature of all rows, dense and in float64."""
+    column = columns[:, [number]]
+    return np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)
 
 
 Step = tuple[int, float, float]  # feature, threshold, weight
@@ -132,18 +135,11 @@ class ThresholdRanker(BaseRanker):
     ----------
     n_rounds
         Number of weak rankers. It is the only regulariser; choose it by validation.
-    scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; "ndcg@10" by default.
     """
 
     compares: ClassVar[bool] = True
 
     n_rounds: Count = 100
-    scoring: Any = None
-    normalise: str | None = None
-    prepare: Prepare = "auto"
-    n_jobs: Jobs = None
-    verbose: int = 0
 
     @abstractmethod
     def _search(self, data: Dataset) -> Search:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from argrank._declared import Count, Jobs
+from argrank._declared import Count
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.mapped import by_column
-from argrank.data.prepare.preparation import Prepare
 from argrank.evaluation.evaluate import evaluate
 from argrank.measures.measure import Measure
 from argrank.models.linear import LinearModel
 from argrank.objectives.objective import query_shares
 from argrank.rankers.base_ranker import BaseRanker
+from argrank.rankers.boosted.stumps._thresholds import column_of
 from argrank.rankers.estimator import Measured
 from argrank.rankers.trace import Interruption, Outcome, Watcher
 from argrank.rankers.training_data import notes_of_scales
@@ -43,27 +43,18 @@ class AdaRank(Measured, BaseRanker):
     normalise
         A normaliser's name, applied before training and stored with the model; none by default. Features are added
         unscaled, so they should have comparable ranges.
-    scoring : str or Measure, optional
-        What ``score`` and the validation column of ``trace_`` report; None for ``measure``.
-    n_jobs
-        Threads for evaluation; None for all cores.
     """
 
     measure: Any = "map"
-    scoring: Any = None
     n_rounds: Count = 50
-    normalise: str | None = None
-    prepare: Prepare = "auto"
-    n_jobs: Jobs = None
-    verbose: int = 0
 
     def _trains(self, measure: Measure, data: Dataset | None) -> bool:
         return measure.bounds[0] >= 0.0 and measure.bounds[1] <= 1.0
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         columns = by_column(data, "AdaRank")
-        values = [self._per_query(_column(columns, j), data) for j in range(data.n_features)]
-        reverse = [self._per_query(-_column(columns, j), data) for j in range(data.n_features)]
+        values = [self._per_query(column_of(columns, j), data) for j in range(data.n_features)]
+        reverse = [self._per_query(-column_of(columns, j), data) for j in range(data.n_features)]
         weak = np.stack((*values, *reverse), axis=1)  # query x (feature up, feature down)
         counted = np.isfinite(weak).all(axis=1)
         shares = np.where(counted, query_shares(data), 0.0)
@@ -88,7 +79,7 @@ class AdaRank(Measured, BaseRanker):
                 mean = min(float(means[chosen]), ALMOST_PERFECT)
                 feature, sign = chosen % data.n_features, 1.0 if chosen < data.n_features else -1.0
                 step = sign * 0.5 * np.log((1.0 + mean) / (1.0 - mean))
-                scores = scores + step * _column(columns, feature)
+                scores = scores + step * column_of(columns, feature)
                 reached = np.where(counted, self._per_query(scores, data), 0.0)
                 losses = shares * np.exp(-reached)
                 latest = weights.copy()
@@ -104,8 +95,3 @@ class AdaRank(Measured, BaseRanker):
     def _per_query(self, scores: Floats, data: Dataset) -> Floats:
         found = evaluate(data.to_caller(scores), data, self.measure, n_jobs=self.n_jobs)
         return next(iter(found.values.values()))
-
-
-def _column(columns: Any, number: int) -> Floats:
-    column = columns[:, [number]]
-    return np.asarray(column if isinstance(column, np.ndarray) else column.toarray(), np.float64).reshape(-1)

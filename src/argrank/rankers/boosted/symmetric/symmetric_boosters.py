@@ -1,37 +1,28 @@
-"""Boosters of symmetric trees, one for every seed, that share one set of bins."""
+"""Boosters of symmetric trees, one for every seed, that share one set of bins.
+
+Categories are encoded as numbers: the mean gradient step of their documents, estimated on held-out queries.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.models.symmetric import SymmetricTrees
-from argrank.rankers.boosted.symmetric.bins import find_bins
-from argrank.rankers.boosted.symmetric.categories import Encoded
+from argrank.errors import InputError
+from argrank.models.symmetric import MOST_CODES, SymmetricTrees
+from argrank.rankers.boosted.symmetric.bins import dense, find_bins
 from argrank.rankers.boosted.symmetric.grower import Grower, Question, leaves
 from argrank.rankers.boosted.trees.boosted_ranker import row_weights
-from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss
-from argrank.rankers.boosted.trees.lightgbm import FRUITLESS
+from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss, Starts, State
+from argrank.rankers.boosted.trees.lightgbm import FRUITLESS, feature_columns
 
-
-class Settings(NamedTuple):
-    """How trees are grown."""
-
-    depth: int
-    n_bins: int
-    learning_rate: float
-    bagging_fraction: float
-    feature_fraction: float
-    l2: float
-    signs: Floats
-    categorical: Sequence[int]
-    seeds: Sequence[int]
-    n_jobs: int | None
+if TYPE_CHECKING:
+    from argrank.rankers.boosted.symmetric.symmetric_mart import SymmetricMART
 
 
 class Tree(NamedTuple):
@@ -52,38 +43,34 @@ class Forest(NamedTuple):
 class SymmetricBoosters(Boosters):
     """Symmetric trees of several seeds, grown side by side on the gradients of a loss.
 
-    ``starts`` are the scores to begin with, for the training data and for every part; None for 0. Random draws depend
-    only on seed and round.
+    Random draws depend only on seed and round.
     """
 
     def __init__(
         self,
         data: Dataset,
         parts: Sequence[Dataset],
-        settings: Settings,
+        ranker: SymmetricMART,
         loss: Loss,
-        starts: Sequence[Floats] | None,
-        kept: Mapping[str, Any] | None,
+        starts: Starts,
+        kept: State,
     ) -> None:
-        self._data, self._settings, self._loss, self._number = data, settings, loss, 0
+        self._data, self._ranker, self._loss, self._number = data, ranker, loss, 0
+        self._seeds = ranker._seeds()
         begin = tuple(np.zeros(one.n_documents) for one in (data, *parts)) if starts is None else tuple(starts)
-        encoded = Encoded.of(data, settings.categorical, *self._slopes(begin[0], 0))
+        categorical = feature_columns("categorical_features", ranker.categorical_features, data)
+        encoded = Encoded.of(data, categorical, *self._slopes(begin[0], 0))
         self._codes = encoded.codes
         weight = row_weights(data)
         self._weight = float(weight.sum()) or 1.0
-        self._bins = find_bins(data.X, settings.n_bins, encoded.numbers, weight, settings.n_jobs)
-        self._blocks = [self._bins.blocks(data.X, encoded.numbers, settings.n_jobs)]
-        self._blocks += [self._bins.blocks(one.X, encoded.served(one), settings.n_jobs) for one in parts]
-        self._grower = Grower(self._bins, self._blocks[0], settings.depth, settings.signs, settings.n_jobs)
-        self._forests = [Forest((), begin) for _ in settings.seeds]
+        self._bins = find_bins(data.X, ranker.n_bins, encoded.numbers, weight, ranker.n_jobs)
+        self._blocks = [self._bins.blocks(data.X, encoded.numbers, ranker.n_jobs)]
+        self._blocks += [self._bins.blocks(one.X, encoded.served(one), ranker.n_jobs) for one in parts]
+        self._grower = Grower(self._bins, self._blocks[0], ranker.depth, ranker._signs(data), ranker.n_jobs)
+        self._forests = [Forest((), begin) for _ in self._seeds]
         if kept is not None:
             self._number = kept["number"]
             self._forests = [_restored(one) for one in kept["forests"]]
-
-    @property
-    def n_outputs(self) -> int:
-        """One sum of trees."""
-        return 1
 
     @property
     def sizes(self) -> list[int]:
@@ -96,8 +83,7 @@ class SymmetricBoosters(Boosters):
 
     def grow(self) -> bool:
         """Grow a tree for every seed; tell whether one has a split. With random draws, a few more are tried."""
-        settings = self._settings
-        draws = min(settings.bagging_fraction, settings.feature_fraction) < 1
+        draws = min(self._ranker.bagging_fraction, self._ranker.feature_fraction) < 1
         for _ in range(FRUITLESS if draws else 1) if len(self._bins.columns) else ():
             self._number += 1
             grown = [self._grow(number) for number in range(len(self._forests))]
@@ -107,18 +93,18 @@ class SymmetricBoosters(Boosters):
 
     def _grow(self, number: int) -> bool:
         """Grow a tree for one seed; tell whether it has a split."""
-        forest, settings = self._forests[number], self._settings
-        rng = np.random.default_rng([settings.seeds[number], self._number])
+        forest, ranker = self._forests[number], self._ranker
+        rng = np.random.default_rng([self._seeds[number], self._number])
         rows = self._drawn_rows(rng)
         n_columns = len(self._bins.columns)
-        n_asked = max(1, round(settings.feature_fraction * n_columns))
+        n_asked = max(1, round(float(ranker.feature_fraction) * n_columns))
         columns = np.sort(rng.permutation(n_columns)[:n_asked])
         gradient, curvature = self._slopes(forest.scores[0], number)
-        l2 = settings.l2 * float(curvature.sum()) / self._weight  # in units of a row's curvature
+        l2 = float(ranker.l2) * float(curvature.sum()) / self._weight  # in units of a row's curvature
         grown = self._grower.grow(gradient, curvature, l2, rows, columns)
         if grown is None:
             return False
-        values = settings.learning_rate * grown.values
+        values = float(ranker.learning_rate) * grown.values
         found = [grown.leaf, *(leaves(blocks, grown.questions) for blocks in self._blocks[1:])]
         tree = Tree(grown.questions, values, np.bincount(grown.leaf, minlength=len(values)))
         scores = tuple(before + values[leaf] for before, leaf in zip(forest.scores, found, strict=True))
@@ -127,7 +113,7 @@ class SymmetricBoosters(Boosters):
 
     def _drawn_rows(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return the rows of the queries that are drawn for a tree."""
-        data, share = self._data, self._settings.bagging_fraction
+        data, share = self._data, float(self._ranker.bagging_fraction)
         if share == 1:
             return np.arange(data.n_documents, dtype=np.int32)
         drawn = np.zeros(data.n_queries, bool)
@@ -135,7 +121,7 @@ class SymmetricBoosters(Boosters):
         return np.flatnonzero(np.repeat(drawn, data.sizes)).astype(np.int32)
 
     def _slopes(self, scores: Floats, number: int) -> tuple[Floats, Floats]:
-        draw = Draw(self._settings.seeds[number], self._number)
+        draw = Draw(self._seeds[number], self._number)
         gradient, curvature = self._loss.slopes(scores[:, None], draw)
         return np.ascontiguousarray(gradient).ravel(), np.ascontiguousarray(curvature).ravel()
 
@@ -163,7 +149,7 @@ class SymmetricBoosters(Boosters):
         """Return the first trees of every seed, whose mean is the model, with a constant in the first one."""
         chosen = [tree for forest, size in zip(self._forests, sizes, strict=True) for tree in forest.trees[:size]]
         chosen = chosen or [Tree([], np.zeros(1), np.array([self._data.n_documents]))]
-        shape, n_leaves = (len(chosen), self._settings.depth), 1 << self._settings.depth
+        shape, n_leaves = (len(chosen), self._ranker.depth), 1 << self._ranker.depth
         features, cuts = np.zeros(shape, np.int32), np.full(shape, np.inf)
         missing, gains = np.zeros(shape, bool), np.zeros(shape)
         values, counts = np.zeros((len(chosen), n_leaves)), np.zeros((len(chosen), n_leaves), np.int64)
@@ -196,3 +182,68 @@ def _restored(state: Mapping[str, Any]) -> Forest:
         for one in state["trees"]
     )
     return Forest(tuple(trees), tuple(state["scores"]))
+
+
+FOLDS = 5
+PRIOR = 10.0  # prior: documents of mean curvature with gradient 0 added to every category
+
+
+class Encoded(NamedTuple):
+    """The numbers of categories: of each code as they are served, and of each training row.
+
+    A category's number is Newton's step for its documents, ``-G / (H + prior)``, at the start of the training. A
+    training row gets the number computed from other queries, because otherwise rare categories would leak the row's own
+    label; if no other query has the category, the number is missing.
+    """
+
+    codes: dict[int, Floats]
+    numbers: dict[int, Floats]
+
+    @classmethod
+    def of(cls, data: Dataset, columns: Sequence[int], gradient: Floats, curvature: Floats) -> Encoded:
+        """Learn the numbers of some columns, given gradients and curvatures by the scores at the start."""
+        prior = PRIOR * float(curvature.mean())
+        fold = np.repeat(np.arange(data.n_queries) % FOLDS, data.sizes)
+        codes, numbers = {}, {}
+        for column in columns:
+            own = _codes_of(column_of(data.X, column))
+            size = int(own.max(initial=0)) + 1
+            if size > MOST_CODES:
+                raise InputError(
+                    f"categorical_features: expected codes below {MOST_CODES:,} in column {column}, got {size - 1:,}"
+                )
+            place = np.where(own < 0, size, own)  # missing ones after the others
+            sums = np.zeros((3, FOLDS, size + 1))
+            for total, weight in zip(sums, (gradient, curvature, None), strict=True):
+                flat = np.bincount(fold * (size + 1) + place, weight, FOLDS * (size + 1))
+                total[:] = flat.reshape(FOLDS, size + 1)
+            codes[column] = _steps(sums.sum(axis=1)[:, :size], prior)
+            others = _steps(sums.sum(axis=1, keepdims=True) - sums, prior)
+            others[:, size] = np.nan
+            numbers[column] = others[fold, place]
+        return cls(codes, numbers)
+
+    def served(self, data: Dataset) -> Mapping[int, Floats]:
+        """Return the numbers of rows that are not trained on."""
+        found = {}
+        for column, codes in self.codes.items():
+            own = _codes_of(column_of(data.X, column))
+            known = (own >= 0) & (own < len(codes))
+            found[column] = np.where(known, codes[np.where(known, own, 0)], np.nan)
+        return found
+
+
+def _steps(sums: Floats, prior: float) -> Floats:
+    """Return Newton's steps from sums of gradients, curvatures and rows; NaN where there are no rows."""
+    gradient, curvature, count = sums
+    return np.where(count > 0, -gradient / np.maximum(curvature + prior, 1e-300), np.nan)
+
+
+def _codes_of(values: Floats) -> Any:
+    """Return whole parts, and -1 for what is missing or below 0."""
+    return np.where(values > -1, np.minimum(np.trunc(values), 2.0**62), -1).astype(np.int64)
+
+
+def column_of(X: Any, column: int) -> Floats:
+    """Return one column as an array."""
+    return dense(X[:, [column]])[:, 0].astype(np.float64)

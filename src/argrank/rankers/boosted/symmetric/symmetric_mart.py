@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -10,17 +10,15 @@ import numpy as np
 from sklearn.base import clone
 
 from argrank._declared import AtLeast, AtMost, Count32, NotNegative, Share
-from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import OptionError
 from argrank.models.model import Model
 from argrank.models.sum import SumModel
 from argrank.objectives.objective import Objective
 from argrank.rankers.base_ranker import BaseRanker
-from argrank.rankers.boosted.symmetric.symmetric_boosters import Settings, SymmetricBoosters
-from argrank.rankers.boosted.trees.boosting import Boosters, Loss
+from argrank.rankers.boosted.symmetric.symmetric_boosters import SymmetricBoosters
+from argrank.rankers.boosted.trees.boosting import Boosters, Loss, Starts, State
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
-from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.mcrank import McRank
 from argrank.rankers.custom import Custom, ObjectiveLoss
 from argrank.rankers.registry import make_ranker
@@ -108,27 +106,8 @@ class SymmetricMART(GradientBoostedRanker):
             return inner._loss(data)
         return ObjectiveLoss(inner._objective(), data, self.n_jobs)
 
-    def _boosters(
-        self,
-        data: Dataset,
-        parts: Sequence[Dataset],
-        loss: Loss,
-        starts: Sequence[Floats] | None,
-        kept: Mapping[str, Any] | None,
-    ) -> Boosters:
-        settings = Settings(
-            depth=self.depth,
-            n_bins=self.n_bins,
-            learning_rate=float(self.learning_rate),
-            bagging_fraction=float(self.bagging_fraction),
-            feature_fraction=float(self.feature_fraction),
-            l2=float(self.l2),
-            signs=self._signs(data),
-            categorical=feature_columns("categorical_features", self.categorical_features, data),
-            seeds=self._seeds(),
-            n_jobs=self.n_jobs,
-        )
-        return SymmetricBoosters(data, parts, settings, loss, starts, kept)
+    def _boosters(self, data: Dataset, parts: Sequence[Dataset], loss: Loss, starts: Starts, kept: State) -> Boosters:
+        return SymmetricBoosters(data, parts, self, loss, starts, kept)
 
     def finished_model(
         self, boosters: SymmetricBoosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset

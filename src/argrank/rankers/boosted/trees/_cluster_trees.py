@@ -176,6 +176,9 @@ LAST = 10.0  # seconds for cancelled tasks to end
 
 def guarded(data: DistributedDataset, fit: Callable[[], Any]) -> None:
     """Call a fit of lightgbm.dask; raise ClusterError within GRACE + LAST seconds after Dask knows of a lost worker."""
+    from distributed import Future
+    from lightgbm.basic import LightGBMError
+
     failed: list[BaseException] = []
     lost: set[str] = set()
     needed, gone_since = data.holders(), None
@@ -190,7 +193,8 @@ def guarded(data: DistributedDataset, fit: Callable[[], Any]) -> None:
             continue
         gone_since = gone_since or time.monotonic()
         if time.monotonic() - gone_since > GRACE:
-            _cancel(data.client)
+            running = [key for key in list(data.client.futures) if "_train_part" in str(key)]  # of lightgbm.dask
+            data.client.cancel([Future(key, data.client) for key in running], force=True)
             thread.join(LAST)
             break
     if thread.is_alive() or (lost and failed):
@@ -199,7 +203,9 @@ def guarded(data: DistributedDataset, fit: Callable[[], Any]) -> None:
             f"lost the worker {names}, without which LightGBM cannot continue; fit again on the remaining ones"
         )
     for error in failed:
-        _raise(error)
+        if isinstance(error, LightGBMError | OSError | asyncio.TimeoutError | CancelledError):
+            raise ClusterError(f"LightGBM could not train on the cluster; it cannot lose a worker: {error}") from error
+        raise error
 
 
 def _run(client: Any, fit: Callable[[], Any], failed: list[BaseException]) -> None:
@@ -208,18 +214,3 @@ def _run(client: Any, fit: Callable[[], Any], failed: list[BaseException]) -> No
             fit()
     except BaseException as error:  # raised again in the thread that waits
         failed.append(error)
-
-
-def _raise(error: BaseException) -> None:
-    from lightgbm.basic import LightGBMError
-
-    if isinstance(error, LightGBMError | OSError | asyncio.TimeoutError | CancelledError):
-        raise ClusterError(f"LightGBM could not train on the cluster; it cannot lose a worker: {error}") from error
-    raise error
-
-
-def _cancel(client: Any) -> None:
-    """Cancel the tasks of lightgbm.dask that this client waits for."""
-    from distributed import Future
-
-    client.cancel([Future(key, client) for key in list(client.futures) if "_train_part" in str(key)], force=True)

@@ -2,13 +2,13 @@
 
 They are fitted to its gradient and scaled to the step that minimises it along them. LightGBM holds binned features and
 grows; scores are ours. Its own score of the training rows changes by one tree per round, so the difference between two
-rounds gives every row's leaf, without a pass over the features.
+rounds gives every row's leaf, without a pass over the features. Their weights are found by exact line search on the
+measure, each within a range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -19,8 +19,12 @@ from argrank.data.dataset import Dataset
 from argrank.data.prepare.impute import refuse_missing
 from argrank.engines import make_risk
 from argrank.errors import OptionError, shown
-from argrank.models.ensemble import Member
+from argrank.linesearch.landscape import Landscape, Value
+from argrank.linesearch.search import Placement, search
+from argrank.measures.function import ties_of
+from argrank.measures.names import measure as parse_measure
 from argrank.models.formats.lightgbm import read
+from argrank.models.sum import Member
 from argrank.models.tree import Tree
 from argrank.objectives.objective import Objective, query_shares
 from argrank.objectives.pointwise import SquaredError
@@ -38,6 +42,9 @@ from argrank.rankers.boosted.trees.lightgbm import (
     seed_of,
     shown_scores,
 )
+
+if TYPE_CHECKING:
+    from argrank.rankers.boosted.trees.direct_rank_trees import DirectRankTrees
 
 DOUBLINGS, HALVINGS = 40, 12
 
@@ -60,13 +67,6 @@ class Weak(NamedTuple):
         return self if factor == 1.0 else Weak(factor * self.output, self.weighed(factor), self.leaf)
 
 
-class Source(Protocol):
-    """Makes one weak learner per round from the gradient and the curvature of every row."""
-
-    def next(self, gradient: Floats, hessian: Floats) -> Weak | None:
-        """Return the next weak learner, None if none is better than a constant."""
-
-
 class Descent:
     """An objective on training data, at any scores.
 
@@ -87,7 +87,7 @@ class Descent:
             targets = objective.targets(data)
             self._targets = targets - float((self._hessian * (targets - begin)).sum() / self._hessian.sum())
 
-    def next(self, source: Source, scores: Floats) -> Weak | None:
+    def next(self, source: Growth | Regressors, scores: Floats) -> Weak | None:
         """Return a weak learner whose output, with weight 1, minimises the objective along it."""
         if self._targets is not None:
             return source.next(self._hessian * (scores - self._targets), self._hessian)
@@ -96,8 +96,7 @@ class Descent:
 
     def _gradient(self, scores: Floats) -> Floats:
         """Return the gradient of the sum over queries: the mean's would shrink as data grows."""
-        gradient: Floats = self._risk.at_scores(scores)[1] * self._n_queries
-        return gradient
+        return np.asarray(self._risk.at_scores(scores)[1] * self._n_queries)
 
     def _minimum(self, scores: Floats, direction: Floats) -> float:
         """Return where the objective's slope along the direction changes its sign, found by bisection."""
@@ -116,18 +115,6 @@ class Descent:
         return 0.5 * (low + high)
 
 
-class Settings(NamedTuple):
-    """How trees are grown."""
-
-    n_leaves: int
-    min_documents: int
-    feature_fraction: float
-    extra_trees: bool
-    categorical_features: Sequence[int | str] | None
-    random_state: int
-    n_jobs: int | None
-
-
 class Growth:
     """A LightGBM booster that grows one tree per round on given gradients.
 
@@ -136,27 +123,27 @@ class Growth:
     and the round's number, so another process, given the number of earlier rounds, grows the same trees.
     """
 
-    def __init__(self, data: Dataset, settings: Settings, n_before: int = 0) -> None:
+    def __init__(self, data: Dataset, ranker: DirectRankTrees, n_before: int = 0) -> None:
         lightgbm = load_lightgbm()
         check_bins(data)
         parameters = {
-            **common_parameters(data, settings.n_jobs),
+            **common_parameters(data, ranker.n_jobs),
             "learning_rate": 1.0,
-            "num_leaves": int(settings.n_leaves),
-            "min_data_in_leaf": int(settings.min_documents),
-            "feature_fraction": float(settings.feature_fraction),
-            "extra_trees": bool(settings.extra_trees),
-            "seed": int(settings.random_state),
+            "num_leaves": int(ranker.n_leaves),
+            "min_data_in_leaf": int(ranker.min_documents),
+            "feature_fraction": float(ranker.feature_fraction),
+            "extra_trees": bool(ranker.extra_trees),
+            "seed": int(ranker.random_state),
             "force_row_wise": True,
         }
-        categorical: Any = feature_columns("categorical_features", settings.categorical_features, data)
+        categorical: Any = feature_columns("categorical_features", ranker.categorical_features, data)
         nothing = np.zeros(data.n_documents)
         train = lightgbm.Dataset(rows_of(data.X), nothing, categorical_feature=categorical or "auto", params=parameters)
         with refusals():
             self._booster = lightgbm.Booster(parameters, train)
             self._can_split = can_split(train, data.n_features)
-        self._seed, self.n_rounds = settings.random_state, n_before
-        self._draws = settings.feature_fraction < 1 or bool(settings.extra_trees)
+        self._seed, self.n_rounds = ranker.random_state, n_before
+        self._draws = ranker.feature_fraction < 1 or bool(ranker.extra_trees)
         self._last = np.zeros(data.n_documents)
         if n_before and self._draws and self._can_split:
             # the first round of a booster draws differently from later rounds
@@ -215,3 +202,72 @@ class Regressors:
         regressor.fit(self._X, -gradient / hessian, **extra)
         output = np.asarray(regressor.predict(self._X), np.float64)
         return None if float(np.ptp(output)) == 0.0 else Weak(output, Member(1.0, regressor))
+
+
+class Weighing:
+    """The measure of the running scores, and the search for weights.
+
+    Documents that fall into the same leaves have the same score, so the measure is averaged over the orders of equal
+    scores: training must not depend on the order of the rows.
+    """
+
+    def __init__(
+        self, data: Dataset, measure: object, weight_range: tuple[float, float], point: str, n_jobs: int | None
+    ):
+        self._landscape = Landscape(data, measure, ties_of(parse_measure(measure)), n_jobs)
+        self._range = weight_range
+        self._placement = Placement(point=point)
+        self.scores = np.zeros(data.n_documents)
+        self.value = self._measure(self.scores)
+
+    def weigh(self, output: Floats) -> float:
+        """Return the weight in the range with the greatest measure of scores plus weight times output, and move there.
+
+        The range itself is searched: this is the constrained optimum, while the paper clips the unconstrained one.
+        """
+        return self._step(output, *self._range)
+
+    def weigh_leaves(self, leaf: Integers, values: Floats) -> tuple[float, Floats]:
+        """Return a tree's weight and new values of its leaves, and move there: every leaf has its own weight.
+
+        ``leaf`` is every row's. First the whole tree is weighed; then each leaf is a separate direction, in the order
+        of their values. Leaves of one value move together.
+        """
+        low, high = self._range
+        before, output = self.scores, values.take(leaf)
+        start = self.weigh(output)
+        weights = np.full(len(values), start)
+        for value in np.unique(values[values != 0.0]):
+            direction = np.where(output == value, value, 0.0)
+            weights[values == value] += self._step(direction, low - start, high - start, settle=False)
+        new = weights * values
+        self.move_to(before + new.take(leaf))  # without the rounding of many steps
+        return start, new
+
+    def reweigh(self, outputs: list[Floats], weights: Floats) -> Floats:
+        """Return better weights, and move there: every weak learner's in turn, by exact search along its output."""
+        low, high = self._range
+        weights = weights.copy()
+        for i, output in enumerate(outputs):
+            weights[i] += self._step(output, low - weights[i], high - weights[i], settle=False)
+        return weights
+
+    def move_to(self, scores: Floats) -> None:
+        """Set other scores."""
+        self.scores, self.value = scores, self._measure(scores)
+
+    def _step(self, direction: Floats, low: float, high: float, settle: bool = True) -> float:
+        if not self._landscape.is_defined:
+            step = 0.0 if low <= 0.0 <= high else 0.5 * (low + high)
+            self.scores = self.scores + step * direction
+            return step
+        placement = self._placement._replace(settle=settle)
+        found, value = search(self._landscape, self.scores, direction, self.value, (low, high), placement)
+        if found.step != 0.0:
+            self.scores, self.value = self.scores + found.step * direction, value
+        return found.step
+
+    def _measure(self, scores: Floats) -> Value:
+        if not self._landscape.is_defined:
+            return Value(0.0, np.empty(0, np.intp))
+        return self._landscape.value(scores)

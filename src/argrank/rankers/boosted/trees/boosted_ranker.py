@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from argrank._declared import LARGEST_32, AtLeast, AtMost, Count32, Jobs, Positive, Share
+from argrank._declared import LARGEST_32, AtLeast, AtMost, Count32, Positive, Share
 from argrank._types import Floats
 from argrank.data.arranged import arranged
 from argrank.data.dataset import Dataset
-from argrank.data.prepare.preparation import Prepare
 from argrank.engines import is_distributed
 from argrank.errors import InputError
 from argrank.models.model import Model
@@ -38,6 +37,9 @@ class BoostedRanker(BaseRanker):
         Share of the features, drawn for each tree, that it may split. Raise it if there are few features.
     categorical_features : sequence of column numbers or feature names, optional
         Features whose values, integers from 0 up, have no order. Text columns are detected automatically.
+    start
+        Fit trees to the residuals of a ridge regression; the model is then the sum of both. With missing values, and
+        for categorical features, there is no linear part.
     scoring : str or Measure, optional
         The measure of ``score``, the validation column of ``trace_`` and early stopping; None for the measure that is
         optimised, and "ndcg@10" where none is.
@@ -59,13 +61,9 @@ class BoostedRanker(BaseRanker):
     learning_rate: Positive = 0.1
     feature_fraction: Share = 1.0
     categorical_features: Sequence[int | str] | None = None
-    scoring: Any = None
+    start: Literal["linear"] | None = None
     early_stopping: Count32 | None = None
-    normalise: str | None = None
-    prepare: Prepare = "auto"
     random_state: Annotated[int, AtLeast(0), AtMost(LARGEST_32)] = 0
-    n_jobs: Jobs = None
-    verbose: int = 0
 
     def _arranged(self, data: Dataset) -> Dataset:
         """Return the data sorted by its content, so that random draws do not depend on the order of the rows."""
@@ -98,10 +96,14 @@ class LeafwiseRanker(BoostedRanker):
         Most leaves a tree may have. More leaves model more interactions, and overfit sooner; try 10 to 63.
     min_documents
         Fewest training documents in a leaf. Raise it on noisy data, lower it on a few hundred documents.
+    extra_trees
+        Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
+        Turn it off for LightGBM's usual splits.
     """
 
     n_leaves: Annotated[int, AtLeast(2), AtMost(LARGEST_32)] = 31
     min_documents: Count32 = 20
+    extra_trees: bool = True
 
 
 class Rounds:

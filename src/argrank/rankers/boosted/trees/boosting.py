@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+
+Starts = Sequence[Floats] | None  # the scores to begin with, of the training data and of every part; None for 0
+State = Mapping[str, Any] | None  # from which boosters resume, if they do
 
 
 class Draw(NamedTuple):
@@ -51,11 +54,6 @@ class Boosters(ABC):
     """
 
     boosters: Sequence[Any] = ()  # LightGBM's boosters, for its callbacks
-
-    @property
-    @abstractmethod
-    def n_outputs(self) -> int:
-        """Number of sums of trees."""
 
     @property
     @abstractmethod

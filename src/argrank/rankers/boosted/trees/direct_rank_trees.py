@@ -16,16 +16,14 @@ from argrank.data.dataset import Dataset
 from argrank.data.folds import has_enough, left_out
 from argrank.errors import InputError, OptionError
 from argrank.linesearch.landscape import Value
-from argrank.models.ensemble import EnsembleModel, member_sums
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, Stayed
 from argrank.models.stored_trees import read_trees, stored_trees
-from argrank.models.sum import SumModel
+from argrank.models.sum import EnsembleModel, SumModel, member_sums
 from argrank.models.tree import Tree
 from argrank.models.trees import tree_sums
 from argrank.objectives.objective import Objective
-from argrank.rankers.boosted.trees._line_searched_weights import Weighing
-from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Settings, Source, Weak
+from argrank.rankers.boosted.trees._weak_learners import Descent, Growth, Regressors, Weak, Weighing
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker, Rounds, row_weights
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
@@ -52,17 +50,11 @@ class DirectRankTrees(Measured, LeafwiseRanker):
 
     Parameters
     ----------
-    start
-        Fit trees to the residuals of a ridge regression; the model is then the sum of both. With missing values, and
-        for categorical features, there is no linear part.
     folds
         The number of trees, ``n_trees`` at most, is the one that did best by cross-validation over queries in this
         number of folds; it may be 0, which leaves the start. ``gain_`` is the mean gain over the start found there, NaN
         if not tried. With fewer than five queries per fold the model is the start, if there is one. 0 grows all trees,
         as do the leveraged variant and fits with validation data.
-    extra_trees
-        Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
-        Turn it off for LightGBM's usual splits.
     weight_range : (float, float)
         Least and greatest weight of a tree, in units of the step that minimises ``objective`` along it. Weights are
         searched on the queries to which the tree was fitted and tend to the upper end of a wide range: the paper's
@@ -104,7 +96,6 @@ class DirectRankTrees(Measured, LeafwiseRanker):
     start: Literal["linear"] | None = "linear"
     folds: CountFromZero = 3
     feature_fraction: Share = 0.5
-    extra_trees: bool = True
     weight_range: tuple[float, float] = (0.05, 0.1)
     variant: Literal["stagewise", "leveraged"] = "stagewise"
     reweighting_rounds: CountFromZero = 3
@@ -172,7 +163,11 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         weighing.move_to(begin)
         descent = Descent(data, self._growing(), begin, self.n_jobs)
         kept = watcher.keeper.resumed()
-        source = self._source(data, 0 if kept is None else len(kept["weights"]))
+        source = (
+            Growth(data, self, 0 if kept is None else len(kept["weights"]))  # after those of another process
+            if self.base_estimator is None
+            else Regressors(data, self.base_estimator, self.random_state)
+        )
         rounds = Rounds(watcher, self.early_stopping, tree_sums if self.base_estimator is None else member_sums, start)
         found: list[Weak] = []
         weights: list[float] = []
@@ -197,21 +192,6 @@ class DirectRankTrees(Measured, LeafwiseRanker):
             self._leverage(weighing, begin, found[: len(rounds.kept)], rounds)
         value = 1.0 - weighing.value.mean if not rounds.kept else rounds.objective
         return Outcome(self._model(start, rounds.kept, data), value, np.nan, len(rounds.kept), stop.stop, stop.note)
-
-    def _source(self, data: Dataset, n_before: int) -> Source:
-        """Return the source of weak learners; another process may have made some before."""
-        if self.base_estimator is not None:
-            return Regressors(data, self.base_estimator, self.random_state)
-        settings = Settings(
-            self.n_leaves,
-            self.min_documents,
-            self.feature_fraction,
-            self.extra_trees,
-            self.categorical_features,
-            self.random_state,
-            self.n_jobs,
-        )
-        return Growth(data, settings, n_before)
 
     def _resume(
         self, kept: Mapping[str, Any], data: Dataset, weighing: Weighing, rounds: Rounds

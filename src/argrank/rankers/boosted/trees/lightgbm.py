@@ -155,8 +155,7 @@ def rounded(values: Floats) -> Floats:
     if greatest == 0.0:
         return values
     unit = 2.0 ** (int(np.frexp(greatest)[1]) - BITS)
-    rounded: Floats = np.rint(values / unit) * unit
-    return rounded
+    return np.asarray(np.rint(values / unit) * unit)
 
 
 def feature_columns(what: str, given: Any, data: Dataset) -> list[int]:

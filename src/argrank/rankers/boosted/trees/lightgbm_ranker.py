@@ -23,7 +23,7 @@ from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
 from argrank.models.trees import TreesModel
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker
-from argrank.rankers.boosted.trees.boosting import Boosters, Loss
+from argrank.rankers.boosted.trees.boosting import Boosters, Loss, Starts, State
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker, mapping
 from argrank.rankers.boosted.trees.lightgbm import (
     common_parameters,
@@ -45,9 +45,6 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
 
     Parameters
     ----------
-    extra_trees
-        Whether a split tries one random cut of each feature instead of all cuts, which is faster and overfits less.
-        Turn it off for LightGBM's usual splits.
     max_depth
         Most splits between root and leaf; None for no limit. Set it if prediction time matters.
     l1, l2
@@ -65,7 +62,6 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
         Seeds the draws of rows, features and cuts.
     """
 
-    extra_trees: bool = True
     max_depth: Count32 | None = None
     l1: NotNegative = 0.0
     interactions: Sequence[Sequence[int | str]] | None = None
@@ -77,14 +73,7 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
     def _callbacks(self) -> Sequence[Callable[[Any], Any]] | None:
         return self.callbacks
 
-    def _boosters(
-        self,
-        data: Dataset,
-        parts: Sequence[Dataset],
-        loss: Loss,
-        starts: Sequence[Floats] | None,
-        kept: Mapping[str, Any] | None,
-    ) -> Boosters:
+    def _boosters(self, data: Dataset, parts: Sequence[Dataset], loss: Loss, starts: Starts, kept: State) -> Boosters:
         categorical = feature_columns("categorical_features", self.categorical_features, data)
         return LightGBMBoosters(data, parts, self._parameters(data), categorical, self._seeds(), loss, starts, kept)
 

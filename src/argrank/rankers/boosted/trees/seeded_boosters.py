@@ -18,7 +18,7 @@ from argrank.errors import InputError, OptionError
 from argrank.models.formats.lightgbm import read
 from argrank.models.tree import Tree
 from argrank.models.trees import tree_sums
-from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss
+from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss, Starts, State
 from argrank.rankers.boosted.trees.lightgbm import (
     FRUITLESS,
     can_split,
@@ -32,10 +32,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
 
 
 class LightGBMBoosters(Boosters):
-    """One booster for every seed, with the rows of the training data and of further parts.
-
-    ``starts`` are the scores to begin with, for the training data and for every part; None for 0.
-    """
+    """One booster for every seed, with the rows of the training data and of further parts."""
 
     def __init__(
         self,
@@ -45,8 +42,8 @@ class LightGBMBoosters(Boosters):
         categorical: Sequence[int],
         seeds: Sequence[int],
         loss: Loss,
-        starts: Sequence[Floats] | None = None,
-        kept: Mapping[str, Any] | None = None,
+        starts: Starts = None,
+        kept: State = None,
     ) -> None:
         lightgbm = load_lightgbm()
         check_bins(data)
