@@ -13,18 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from argrank._files import is_remote, open_bytes, read_all, split_suffixes
+from argrank._lazy import LazyModule
 from argrank._memory import check_memory
 from argrank._once import is_stream
 from argrank.data.io.columns.checks import Columns, check_columns, check_names, columns_to_read
 from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, NotFiniteError, by_rows, feature_columns, fill
 from argrank.data.io.columns.numbers import Writing, writings
-from argrank.data.io.columns.pieces import arguments_of_pieces
 from argrank.data.io.columns.roles import NUMBERS, TEXTS
-from argrank.data.io.columns.table import Reading, arguments_of
+from argrank.data.io.columns.table import Reading, arguments_of, arguments_of_pieces
 from argrank.data.io.columns.texts import CellError, Texts
 from argrank.data.io.dialects import BEGINNING, Dialect, Given, find_dialect, text_rows
 from argrank.data.io.naming import told_naming
 from argrank.errors import FormatError, shown
+
+nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+csv = LazyModule("pyarrow.csv")
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 MISSING = [
@@ -53,25 +56,17 @@ class Content(NamedTuple):
 
     def table(self, names: Sequence[str], data: Any = None, *, texts: bool = True) -> Any:
         """Return columns as texts, or as converted by pyarrow; ``data`` is a piece of the text, with the header."""
-        import pyarrow as pa
-        from pyarrow import csv
-
         source = pa.BufferReader(pa.py_buffer(self.data if data is None else data))
         types = dict.fromkeys(names, pa.string()) if texts else None
         return csv.read_csv(source, **self._options(names, types))
 
     def batches(self, names: Sequence[str], n_bytes: int, numbers: Collection[str] = (), stream: Any = None) -> Any:
         """Return a reader of columns as texts, some as numbers, piece by piece."""
-        import pyarrow as pa
-        from pyarrow import csv
-
         source = pa.BufferReader(pa.py_buffer(self.data)) if stream is None else stream
         types = {name: pa.float64() if name in numbers else pa.string() for name in names}
         return csv.open_csv(source, **self._options(names, types, n_bytes))
 
     def _options(self, names: Sequence[str], types: Any, block_size: int | None = None) -> dict[str, Any]:
-        from pyarrow import csv
-
         encoding = "utf8" if self.dialect.encoding in ("utf-8", "utf-8-sig") else self.dialect.encoding
         return {
             "read_options": csv.ReadOptions(
@@ -114,8 +109,6 @@ class Content(NamedTuple):
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
         """Convert errors of pyarrow and of `columns` into errors that name the line."""
-        import pyarrow as pa
-
         try:
             yield
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
@@ -163,9 +156,6 @@ def stream(
 
     Ids are integers or texts, depending on the piece. Text features are refused.
     """
-    import narwhals as nw
-    import pyarrow as pa
-
     with open_bytes(path) as first:
         content = Content(path, find_dialect(first.read(BEGINNING), path, usual, given.checked()))
     reading = _informed(content, usual, reading, given)
@@ -185,8 +175,6 @@ def _informed(content: Content, usual: str, reading: Reading, given: Given) -> R
 
 
 def _converted(content: Content, reading: Reading) -> dict[str, Any]:
-    import narwhals as nw
-
     columns = columns_to_read(content.dialect.names, reading)
     filled = _filled(content, columns, reading)
     table = content.table(columns.all) if filled is None else filled.rest
@@ -207,9 +195,6 @@ def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | No
 
     Returns None if there is no such column, or if anything would be read differently.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     features = feature_columns(columns.others, reading.given, reading.features is not None)
     look = _look(content, columns, features, reading)
     numbers = [name for name in look.numbers if name in features]
@@ -234,9 +219,6 @@ def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | No
 
 def _look(content: Content, columns: Columns, features: Mapping[str, str | None], reading: Reading) -> Look:
     """Examine the first rows; columns that may have thousands separators are not left to pyarrow."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if content.dialect.is_wide or reading.marks.decimal == ",":
         return Look([], 1.0)
     beginning = bytes(content.data[:LOOKED_AT])
@@ -275,9 +257,6 @@ def _with_ids(table: Any, reading: Reading) -> Any:
 
 def _ids(name: str, meaning: str | None, column: Any) -> Any:
     """Return ids as integers if all of them are written as str() writes integers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     with contextlib.suppress(pa.ArrowInvalid):
         integers = column.cast(pa.int64())
         if pc.all(pc.equal(integers.cast(pa.string()), column)).as_py():
