@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,9 +185,6 @@ def _quick_matches(systems: Mapping[str, Any], data: Any) -> dict[str, Matched] 
 
 def matched_lists(matched: Matched, name: str) -> Lists:
     """Return the lists of a run that was matched with judgements."""
-    absent: dict[str, Any] = dict.fromkeys(
-        ("comments", "sample_weight", "sources", "titles", "preferences", "query_weight", "query_texts")
-    )
     returned = Dataset._assemble(
         X=matched.scores[:, None],
         y=matched.labels,
@@ -195,8 +192,6 @@ def matched_lists(matched: Matched, name: str) -> Lists:
         query_ids=matched.query_ids,
         untouched={"document_ids": Later(matched.document_ids)},
         feature_names=(name,),
-        feature_base=1,
-        **absent,
     )
     judged = Judgements(matched.judged, offsets(matched.n_judged), matched.gaps)
     return Lists(returned, matched.scores, judged, matched.sizes == 0, matched.strangers)
@@ -254,8 +249,4 @@ def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> Jud
         if qid not in source:
             raise InputError(f"judgements: expected labels for every query, got none for query {shown(qid)}")
         found.append(checks.labels(source[qid], len(source[qid])))
-    return Judgements(np.concatenate(found), offsets(_sizes(found)))
-
-
-def _sizes(lists: Sequence[Floats]) -> NDArray[Any]:
-    return np.array([len(one) for one in lists])
+    return Judgements(np.concatenate(found), offsets(np.array([len(one) for one in found])))

@@ -15,6 +15,7 @@ from argrank._json import json_value
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import objects
 from argrank.data.io import arrow
 from argrank.data.io.delimited import DELIMITERS, texts_of
 from argrank.data.io.kinds import kind_of
@@ -66,11 +67,7 @@ def _columns(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         columns = arrow.read_columns(path, kind).to_pydict()
     else:
         raise OptionError(f"--keep: expected a table with named columns, got {os.fspath(path)}")
-    found = {}
-    for name, values in columns.items():
-        found[name] = np.empty(len(values), object)
-        found[name][:] = values
-    return found
+    return {name: objects(values) for name, values in columns.items()}
 
 
 def write_ranked(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kind: str) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from argrank._memory import check_memory
 from argrank._types import Floats
+from argrank.data.grouping import objects
 from argrank.errors import FormatError, InputError, is_text, shown
 
 MISSING = ("", "null", "nan")  # words for a missing value, in upper or lower case
@@ -84,9 +85,7 @@ def read_ids(cells: Sequence[str]) -> NDArray[Any]:
     """Return ids as integers if all of them are written as str() writes integers, else as texts."""
     if all(map(_CANONICAL_INTEGER.fullmatch, cells)):
         return np.array(cells, dtype=object).astype(np.int64)
-    ids = np.empty(len(cells), object)
-    ids[:] = cells
-    return ids
+    return objects(cells)
 
 
 def number_text(value: float) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from argrank._tables import counted
 from argrank._types import Floats, Integers
+from argrank.data.grouping import objects
 from argrank.data.io.text import id_texts
 from argrank.data.io.trec.files import Qrels, words_of
 from argrank.data.io.trec.forms import as_qrels, is_run, run_name
@@ -120,12 +121,10 @@ def join_judges(given: Sequence[Any], names: Sequence[str] | None) -> Judged:
         raise InputError(f"expected documents that two judges judged, got none; {', '.join(first)}")
     rows = times >= 2
     old = np.unique(np.array(query)[rows])
-    ids = np.empty(len(query_ids), object)
-    ids[:] = query_ids
     number = np.full(len(query_ids), -1)
     number[old] = np.arange(len(old))
     return Judged(
-        tuple(judges), grades, table[rows], number[np.array(query)[rows]], ids[old],
+        tuple(judges), grades, table[rows], number[np.array(query)[rows]], objects(query_ids)[old],
         int(np.count_nonzero(times == 1)), pooled,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Integers
-from argrank.data.grouping import group_by_id, offsets
+from argrank.data.grouping import group_by_id, objects, offsets
 from argrank.data.io.pack.chunks import Chunk, as_texts, plain_ids
 from argrank.errors import InputError
 
@@ -157,9 +157,7 @@ def _distinct(qid: NDArray[Any], texts: bool) -> tuple[list[Any], Integers, Inte
 def _ids_at(places: Integers, indptr: Integers, ids: list[Any]) -> NDArray[Any]:
     first = int(np.searchsorted(indptr, places[0], side="right")) - 1
     last = int(np.searchsorted(indptr, places[-1], side="right"))
-    own = np.empty(last - first, object)
-    own[:] = ids[first:last]
-    return own[np.searchsorted(indptr[first : last + 1], places, side="right") - 1]
+    return objects(ids[first:last])[np.searchsorted(indptr[first : last + 1], places, side="right") - 1]
 
 
 def _in_steps(chunk: Chunk, n_bytes: int) -> Iterator[Chunk]:

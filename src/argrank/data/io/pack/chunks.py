@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats
-from argrank.data.grouping import id_array
+from argrank.data.grouping import id_array, objects
 from argrank.data.prepare.normalise import normaliser, normaliser_names
 from argrank.errors import InputError, OptionError, check_choice, shown
 
@@ -66,11 +66,7 @@ def plain_ids(values: Any, n_rows: int, what: str) -> NDArray[Any]:
 
 def as_texts(ids: NDArray[Any]) -> NDArray[Any]:
     """Return ids as texts: an integer becomes the text that it was read from."""
-    if ids.dtype == object:
-        return ids
-    texts = np.empty(len(ids), object)
-    texts[:] = list(map(str, ids.tolist()))
-    return texts
+    return ids if ids.dtype == object else objects(list(map(str, ids.tolist())))
 
 
 def check_by_query(name: str | None) -> None:

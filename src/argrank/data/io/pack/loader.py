@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from argrank._types import Integers
 from argrank.data.checks import LARGEST_LABEL
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import objects
 from argrank.data.io.pack.array_file import SUFFIX, open_array
 from argrank.data.io.pack.chunks import NUMBERS
 from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
@@ -94,8 +95,7 @@ class Pack:
                 self._check_rows()
         except ContentsError as wrong:
             raise FormatError(self.path, None, wrong.expected, wrong.got) from wrong
-        fields: dict[str, Any] = dict.fromkeys(("comments", "titles", "query_texts", "preferences", "rows"))
-        fields |= {name: arrays[name][start:end] if name in arrays else None for name in NUMBERS}
+        fields: dict[str, Any] = {name: arrays[name][start:end] for name in NUMBERS if name in arrays}
         fields["query_weight"] = arrays["query_weight"][a:b] if "query_weight" in arrays else None
         fields["query_ids"] = _ids(arrays["query_ids"][a:b])
         fields["indptr"] = arrays["indptr"][a : b + 1] - start
@@ -220,12 +220,10 @@ def _ids(stored: NDArray[Any]) -> NDArray[Any]:
     """Return query ids as they were: integers, or Python's strings."""
     if stored.dtype.kind == "i":
         return stored
-    ids = np.empty(len(stored), object)
     try:
-        ids[:] = [text.decode() for text in stored.tolist()]
+        return objects([text.decode() for text in stored.tolist()])
     except UnicodeDecodeError as error:
         raise InputError(f"query_ids: expected UTF-8, got {error}") from error
-    return ids
 
 
 def _blocks(values: NDArray[Any]) -> Any:
