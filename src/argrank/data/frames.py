@@ -31,14 +31,10 @@ def is_frame(X: Any) -> bool:
         raise InputError(f"expected columns of different names: {' '.join(str(error).split())}") from error
     if isinstance(found, nw.Series):
         return False
-    return isinstance(found, nw.DataFrame | nw.LazyFrame) or (
-        any(hasattr(kind, name) for name in TABLES) and not _is_arrow_column(X)
-    )
-
-
-def _is_arrow_column(X: Any) -> bool:
-    """Tell whether an object of the Arrow protocols is one column, not a table."""
-    return isinstance(X, pa.Array | pa.Scalar) and not isinstance(X, pa.StructArray)
+    if isinstance(found, nw.DataFrame | nw.LazyFrame):
+        return True
+    speaks_arrow = any(hasattr(kind, name) for name in TABLES)
+    return speaks_arrow and (isinstance(X, pa.StructArray) or not isinstance(X, pa.Array | pa.Scalar))  # not one column
 
 
 def columns_of(

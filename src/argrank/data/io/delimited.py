@@ -21,7 +21,7 @@ from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, NotFiniteError, 
 from argrank.data.io.columns.numbers import Writing, writings
 from argrank.data.io.columns.roles import NUMBERS, TEXTS
 from argrank.data.io.columns.table import Reading, arguments_of, arguments_of_pieces
-from argrank.data.io.columns.texts import CellError, Texts
+from argrank.data.io.columns.texts import CellError, Texts, bools
 from argrank.data.io.dialects import BEGINNING, Dialect, Given, find_dialect, text_rows
 from argrank.data.io.naming import told_naming
 from argrank.errors import FormatError, shown
@@ -30,13 +30,8 @@ nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.
 csv = LazyModule("pyarrow.csv")
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-MISSING = [
-    "",
-    "NULL",
-    "null",
-    "NaN",
-    "nan",
-]  # missing values in columns that pyarrow converts to numbers; other words use the slower path
+#: Missing values in columns that pyarrow converts to numbers; other words use the slower path.
+MISSING = ["", "NULL", "null", "NaN", "nan"]
 LOOKED_AT = 1 << 16  # bytes examined to decide which columns pyarrow may convert to numbers
 LOOK = 20  # rows examined for thousands separators
 THOUSANDS = Writing(",", ".")
@@ -211,7 +206,8 @@ def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | No
         return None
     schema = pa.schema([reader.schema.field(name) for name in others])
     filled = Filled(X, columns.all, list(features), numbers, pa.Table.from_batches(rest, schema))
-    if any(_commas(filled.rest.column(name)) for name in features if name not in numbers):
+    ways = [writings(Texts(filled.rest.column(name))) for name in features if name not in numbers]
+    if any(one and one[0].decimal == "," for one in ways):
         return None
     roles = [filled.rest.column(name) for name in look.numbers if name not in features]
     return filled if all(pc.all(pc.is_finite(values)).as_py() is not False for values in roles) else None
@@ -237,9 +233,7 @@ def _look(content: Content, columns: Columns, features: Mapping[str, str | None]
     if broken and texts.num_rows:
         cells = pa.concat_arrays([texts.column(name).combine_chunks() for name in broken])
         fits = pc.or_(pc.equal(cells, ""), pc.match_substring_regex(cells, THOUSANDS.pattern))
-        if (
-            fits.to_numpy(zero_copy_only=False).reshape(len(broken), -1).all(axis=1).all()
-        ):  # no cell shows which mark it is
+        if bools(fits).all():  # no cell shows which mark it is
             found = [name for name in found if name not in broken]
     return Look(found, max(1.0, len(beginning) / max(1, first.num_rows)))
 
@@ -265,11 +259,6 @@ def _ids(name: str, meaning: str | None, column: Any) -> Any:
     if meaning == "qid" and pc.any(empty).as_py():
         raise CellError(name, pc.index(empty, True).as_py(), "a query id", "''")
     return column
-
-
-def _commas(column: Any) -> bool:
-    ways = writings(Texts(column))
-    return bool(ways) and ways[0].decimal == ","
 
 
 def _count(data: Any, byte: bytes) -> int:

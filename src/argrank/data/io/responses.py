@@ -76,7 +76,8 @@ def _of_plugins(place: _Place, response: Any) -> _Found:
     for hit in place.of(place.of(response, "hits", dict), "hits", list):
         entries = place.of(place.of(hit, "fields", dict), "_ltrlog", list)
         features: dict[str, float] = {}
-        for name, logged in (pair for entry in entries for pair in entry.items()) if _are_objects(entries) else ():
+        objects = entries if all(isinstance(entry, Mapping) for entry in entries) else ()
+        for name, logged in (pair for entry in objects for pair in entry.items()):
             for one in logged if isinstance(logged, list) else ():
                 if not isinstance(one, Mapping) or not isinstance(one.get("name"), str) or one["name"] in features:
                     raise place.error(f"features with different names in {name!r}", one)
@@ -170,7 +171,3 @@ def _mapping(place: _Place, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise place.error("an object", value)
     return value
-
-
-def _are_objects(entries: list[Any]) -> bool:
-    return all(isinstance(entry, Mapping) for entry in entries)

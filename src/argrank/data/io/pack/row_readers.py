@@ -110,17 +110,14 @@ def files_of(names: Sequence[str | os.PathLike[str]]) -> list[tuple[str, str]]:
     files: list[tuple[str, str]] = []
     for name in names:
         check_path(name)
-        files += [(file, _file_kind(file)) for file in _files_of(os.fspath(name))]
+        for file in _files_of(os.fspath(name)):
+            kind = kind_of(file)
+            if kind in ("qrels", "run", "pack"):
+                raise OptionError(f"{file}: expected data with features in a file, got a {kind}")
+            files.append((file, kind))
     if not files:
         raise InputError("expected at least one file to pack, got none")
     return files
-
-
-def _file_kind(file: str) -> str:
-    kind = kind_of(file)
-    if kind in ("qrels", "run", "pack"):
-        raise OptionError(f"{file}: expected data with features in a file, got a {kind}")
-    return kind
 
 
 def _files_of(name: str) -> list[str]:

@@ -193,10 +193,7 @@ def table_columns(path: str | os.PathLike[str]) -> Mapping[str, Sequence[Any]]:
     kind = _table_kind(path)
     if kind is None:
         raise FormatError(path, None, "a table (.csv .tsv .parquet .arrow)", f"a file called {Path(path).name!r}")
-    if kind not in DELIMITERS:
-        columns: dict[str, Sequence[Any]] = read_columns(path, kind).to_pydict()
-        return columns
-    return texts_of(path, DELIMITERS[kind])
+    return texts_of(path, DELIMITERS[kind]) if kind in DELIMITERS else dict(read_columns(path, kind).to_pydict())
 
 
 def numbers_by_query(path: str | os.PathLike[str], name: str) -> dict[str, float]:
