@@ -315,11 +315,8 @@ def _warn_of_single_feature(job: Job, parts: dict[str, Any], means: Means) -> No
 def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
     """Print what was saved of an interrupted training, and return the exit code."""
     kept = [] if output is None else [f"the best model so far is in {output}"]
-    kept += (
-        []
-        if checkpoint is None or not checkpoint.exists()
-        else [f"run the same command again to continue from {checkpoint}"]
-    )
+    if checkpoint is not None and checkpoint.exists():
+        kept.append(f"run the same command again to continue from {checkpoint}")
     if not kept:
         return 130
     typer.echo(f"argrank: interrupted: {'; '.join(kept)}", err=True)
@@ -342,8 +339,7 @@ def _summary(job: Job, estimator: Any, params: dict[str, Any], means: Means, out
             "members": [member._asdict() for member in estimator.members_],
             "estimate": estimator.estimate_._asdict(),
         }
-    plain: dict[str, Any] = json_value(found)
-    return plain
+    return dict(json_value(found))
 
 
 def _aim(job: Job, estimator: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -48,9 +49,7 @@ class ERR(Measure):
         return total(terms[:, : self.k])
 
     def _structure(self, convention: Convention) -> Structure:
-        def gains(labels: Floats) -> Floats:
-            return satisfaction(labels, convention.max_grade)
-
+        gains = partial(satisfaction, max_grade=convention.max_grade)
         return Structure("cascade", gains, cut_discounts("reciprocal", self.k))
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:

@@ -31,7 +31,8 @@ class Explained(NamedTuple):
     def tables(self, top: int) -> list[Table]:
         """Return the importances and the dependence as tables."""
         order = [int(i) for i in np.argsort(-self.shares, kind="stable")[:top] if self.shares[i] > 0]
-        rows = [(self.features[i], f"{self.shares[i]:.1%}", _direction(self.directions[i])) for i in order]
+        words = ["raises" if sign > CLEAR else "lowers" if sign < -CLEAR else "-" for sign in self.directions]
+        rows = [(self.features[i], f"{self.shares[i]:.1%}", words[i]) for i in order]
         found = [table(("feature", "share", "a greater value"), rows)]
         if self.dependences:
             head = ("mean score, less its mean, if", *[""] * POINTS)
@@ -85,10 +86,6 @@ def _query(data: Dataset, given: str | None) -> int:
         if given in known:
             return known.index(given)
     raise unknown_name("query", given, [*ids, *texts])
-
-
-def _direction(sign: float) -> str:
-    return "raises" if sign > CLEAR else "lowers" if sign < -CLEAR else "-"
 
 
 def _pairs(found: Dependence) -> list[tuple[Any, float]]:

@@ -58,7 +58,7 @@ class ClickModel(ABC):
     @checked
     def fit(self, log: Clicks) -> ClickModel:
         """Estimate the parameters from a log; return the model."""
-        _check_log(log)
+        check_positions(log.position)
         self._begin(log.n_clicks, log.n_rows)
         self._estimate(log)
         self._log = log
@@ -76,7 +76,7 @@ class ClickModel(ABC):
 
         Those of documents are in the order of the log's pairs, those of ranks begin with rank 1.
         """
-        _check_log(log)
+        check_positions(log.position)
         check_fields(self)
         self._rate = 0.5 if self.prior_mean is None else self.prior_mean
         self._assume(log, parameters)
@@ -185,7 +185,7 @@ class ClickModel(ABC):
         known = self._fitted_log
         if log.query_ids is known.query_ids and log.pair_query is known.pair_query:
             return log.pair
-        _check_log(log)
+        check_positions(log.position)
         query, document = _numbers_in(log.query_ids, known.query_ids), _numbers_in(log.document_ids, known.document_ids)
         n = len(known.document_ids)
         keys = known.pair_query * n + known.pair_document
@@ -210,15 +210,16 @@ def chances(name: str, given: Mapping[str, Any], n: int) -> Floats:
     return values
 
 
+def numbers_of_rows(of: str, log: Clicks, pairs: Integers) -> Integers:
+    """Return for every row the number of its parameter: one for each "document", for each "rank", or for all."""
+    if of == "document":
+        return pairs
+    return log.position if of == "rank" else np.zeros(log.n_rows, np.int64)
+
+
 def _numbers_in(ids: NDArray[Any], known: NDArray[Any]) -> Integers:
     number = {one: at for at, one in enumerate(known.tolist())}
     return np.array([number.get(one, -1) for one in ids.tolist()], np.int64)
-
-
-def _check_log(log: Clicks) -> None:
-    if not isinstance(log, Clicks):
-        raise InputError(f"expected a click log with sessions (ar.load_clicks), got {type(log).__name__}")
-    check_positions(log.position)
 
 
 def check_positions(position: Integers) -> None:

@@ -14,9 +14,8 @@ from argrank._types import Floats
 from argrank.clicks.curve import Propensities
 from argrank.clicks.evidence import Estimator, evidence_of
 from argrank.errors import InputError, OptionError, check_choice, check_name, shown
-from argrank.evaluation.counterfactual.ranked import Ranked, ranked_by
 from argrank.evaluation.counterfactual.result import ClickComparison, ClickEvaluation, Difference, TrafficSegment
-from argrank.evaluation.counterfactual.value import Bench, Earning, Valued, earnings, half_width
+from argrank.evaluation.counterfactual.value import Bench, Earning, Ranked, Valued, earnings, half_width, ranked_by
 from argrank.evaluation.defaults import MIN_CLICKS, MIN_COVERAGE
 from argrank.evaluation.significance import holm
 from argrank.measures.conventions import Convention
