@@ -108,8 +108,3 @@ def row_targets(data: Gaining, gain: Gain) -> Floats:
 def relevance(relevant_at: float) -> Callable[[Floats], Floats]:
     """Return the gains of binary measures: 1 from ``relevant_at`` up, else 0."""
     return lambda labels: (labels >= relevant_at).astype(np.float64)
-
-
-def is_increasing(gain: Gain) -> bool:
-    """Tell whether a greater label never gains less, as with the named gains."""
-    return isinstance(gain, str)

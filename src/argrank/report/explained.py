@@ -98,9 +98,8 @@ def _pairs(found: Dependence) -> list[tuple[Any, float]]:
 def _cells(found: Dependence) -> list[str]:
     pairs = _pairs(found)
     places = np.unique(np.linspace(0, len(pairs) - 1, POINTS).astype(int)).tolist()
-    cells = [(pairs[i][0], pairs[i][1]) for i in places]
     texts = [
         f"{'missing' if value is None else value if isinstance(value, str) else f'{value:.4g}'}: {score:+.3f}"
-        for value, score in cells
+        for value, score in (pairs[i] for i in places)
     ]
     return [found.feature, *texts, *[""] * (POINTS - len(texts))]

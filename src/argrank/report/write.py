@@ -36,7 +36,7 @@ from argrank.report.comparison_section import comparison_section
 from argrank.report.explorer import explorer_data
 from argrank.report.figures import label_counts, length_counts
 from argrank.report.model_section import model_section
-from argrank.report.page import Section, explorer_skeleton, page
+from argrank.report.page import Section, page, resource
 from argrank.report.svg import escape
 from argrank.report.training_section import ends_of_grids, training_section
 from argrank.trials.bootstrap import WeightIntervals
@@ -238,7 +238,7 @@ def _sections(
             is_open=True,
         ),
         "queries": Section(
-            "Queries", explorer_skeleton(), "every query, two rankings side by side, and why", is_open=True
+            "Queries", resource("explorer.html"), "every query, two rankings side by side, and why", is_open=True
         ),
         "training": Section(
             "Training",

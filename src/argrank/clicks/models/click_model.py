@@ -102,7 +102,8 @@ class ClickModel(ABC):
     @checked
     def log_likelihood(self, log: Clicks) -> float:
         """Return the mean over sessions of the mean over ranks of log P(click or not, given the clicks above)."""
-        return float(np.mean(self._session_means(np.log(self._of_what_happened(log)), log)))
+        sums = np.add.reduceat(np.log(self._of_what_happened(log)), log.indptr[:-1])
+        return float(np.mean(sums / log.sizes))
 
     @checked
     def perplexity(self, log: Clicks) -> float:
@@ -175,10 +176,6 @@ class ClickModel(ABC):
         chance = self.predict(log, given_clicks=True)
         happened: Floats = np.maximum(np.where(log.click, chance, 1.0 - chance), LEAST)
         return happened
-
-    def _session_means(self, values: Floats, log: Clicks) -> Floats:
-        means: Floats = np.add.reduceat(values, log.indptr[:-1]) / log.sizes
-        return means
 
     def _pairs_of(self, log: Clicks) -> Integers:
         """Return for every row of a log the number of its pair in the log of the fit, -1 if it is new."""

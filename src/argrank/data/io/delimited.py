@@ -178,28 +178,21 @@ def _converted(content: Content, reading: Reading) -> dict[str, Any]:
     return arguments_of(nw.from_native(_with_ids(table, reading), eager_only=True), reading, filled)
 
 
-class Look(NamedTuple):
-    """Found in the first rows: the columns that pyarrow may convert to numbers, and the bytes per row."""
-
-    numbers: list[str]
-    row_bytes: float
-
-
 def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | None:
     """Let pyarrow convert columns that it reads as we would: finite numbers, in a table without decimal commas.
 
     Returns None if there is no such column, or if anything would be read differently.
     """
     features = feature_columns(columns.others, reading.given, reading.features is not None)
-    look = _look(content, columns, features, reading)
-    numbers = [name for name in look.numbers if name in features]
+    all_numbers, row_bytes = _look(content, columns, features, reading)
+    numbers = [name for name in all_numbers if name in features]
     if not numbers:
         return None
-    n_rows = int(ROOM * len(content.data) / look.row_bytes)
+    n_rows = int(ROOM * len(content.data) / row_bytes)
     rest: list[Any] = []
     others = [name for name in columns.all if name not in numbers]
     try:
-        reader = content.batches(columns.all, PIECE, look.numbers)
+        reader = content.batches(columns.all, PIECE, all_numbers)
         pieces = by_rows(reader, len(features), others, rest)
         X = fill(pieces, list(features), dict.fromkeys(numbers, pa.float64()), n_rows, finite=True)
     except (pa.ArrowInvalid, UnicodeDecodeError, NotFiniteError):
@@ -209,14 +202,19 @@ def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | No
     ways = [writings(Texts(filled.rest.column(name))) for name in features if name not in numbers]
     if any(one and one[0].decimal == "," for one in ways):
         return None
-    roles = [filled.rest.column(name) for name in look.numbers if name not in features]
+    roles = [filled.rest.column(name) for name in all_numbers if name not in features]
     return filled if all(pc.all(pc.is_finite(values)).as_py() is not False for values in roles) else None
 
 
-def _look(content: Content, columns: Columns, features: Mapping[str, str | None], reading: Reading) -> Look:
-    """Examine the first rows; columns that may have thousands separators are not left to pyarrow."""
+def _look(
+    content: Content, columns: Columns, features: Mapping[str, str | None], reading: Reading
+) -> tuple[list[str], float]:
+    """Return the columns that pyarrow may convert to numbers, and the bytes per row, as the first rows show them.
+
+    Columns that may have thousands separators are not left to pyarrow.
+    """
     if content.dialect.is_wide or reading.marks.decimal == ",":
-        return Look([], 1.0)
+        return [], 1.0
     beginning = bytes(content.data[:LOOKED_AT])
     if len(content.data) > LOOKED_AT and b"\n" in beginning:
         beginning = beginning[: beginning.rfind(b"\n") + 1]
@@ -226,7 +224,7 @@ def _look(content: Content, columns: Columns, features: Mapping[str, str | None]
         first = content.table(names, beginning, texts=False)
         texts = content.table(names, beginning).slice(0, LOOK)
     except (pa.ArrowInvalid, UnicodeDecodeError):
-        return Look([], 1.0)
+        return [], 1.0
     wanted = (pa.int64(), pa.float64(), pa.null())
     found = [name for name in names if first.schema.field(name).type in wanted]
     broken = [name for name in found if first.schema.field(name).type == pa.float64()]
@@ -235,7 +233,7 @@ def _look(content: Content, columns: Columns, features: Mapping[str, str | None]
         fits = pc.or_(pc.equal(cells, ""), pc.match_substring_regex(cells, THOUSANDS.pattern))
         if bools(fits).all():  # no cell shows which mark it is
             found = [name for name in found if name not in broken]
-    return Look(found, max(1.0, len(beginning) / max(1, first.num_rows)))
+    return found, max(1.0, len(beginning) / max(1, first.num_rows))
 
 
 def _with_ids(table: Any, reading: Reading) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._declared import Share, checked
+from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.identical import identical_in_query, labels_in_group
@@ -51,9 +52,7 @@ class CleaningReport:
     def __repr__(self) -> str:
         lines = [f"Cleaned by {self.rule}: {len(self.kept):,} documents in {self.n_queries:,} queries are left"]
         for step in self.dropped:
-            queries = (
-                f" ({len(step.queries):,} {'query' if len(step.queries) == 1 else 'queries'})" if step.queries else ""
-            )
+            queries = f" ({counted(len(step.queries), 'query', 'queries')})" if step.queries else ""
             lines.append(f"  dropped {len(step.rows):,} documents{queries}: {step.reason}")
         return "\n".join(lines)
 

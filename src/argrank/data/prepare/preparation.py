@@ -153,12 +153,6 @@ class Preparation:
             total[..., source] += parts[..., place]
         return total
 
-    @property
-    def knows_missing(self) -> bool:
-        """Whether a missing number is treated differently from 0, so that an engine must distinguish them."""
-        numbers = np.setdiff1d(np.arange(self.n_raw), self.texts)
-        return bool((self.code == MISSING).any() or (self.fill[numbers] != 0).any())
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a model file; null where a value stays missing."""
         fill = [None if value != value else value for value in self.fill.tolist()]

@@ -14,10 +14,9 @@ from argrank._types import Integers
 from argrank.data.checks import LARGEST_LABEL
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import objects
-from argrank.data.io.pack.array_file import SUFFIX, open_array
+from argrank.data.io.pack.array_file import SUFFIX, Guard, open_array, stored_of
 from argrank.data.io.pack.chunks import NUMBERS
 from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
-from argrank.data.io.pack.sums import Guard, stored_of
 from argrank.data.mapped import Untouched, csr_view
 from argrank.errors import FormatError, InputError, check_choice, check_count
 
