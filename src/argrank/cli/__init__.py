@@ -202,8 +202,6 @@ def _help(context: typer.Context) -> None:
 
 
 MEMORY = option("--max-memory SIZE", None, "Memory limit for the data: 4GB, or 50% (default 80%).")
-
-
 QUIET = option("--quiet -q", False, "Write only errors to standard error.")
 
 

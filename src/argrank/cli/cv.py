@@ -137,15 +137,9 @@ def _paragraphs(
     if fixed:
         yield f"Given with -p: {parameters_text(fixed)}."
     if save is not None:
-        yield _saved(found, save)
-
-
-def _saved(found: Trial, path: Path) -> str:
-    parameters = found.params()
-    chosen = f" with {parameters_text(parameters)}" if parameters else ""
-    return (
-        f"Saved to {path}: {found.best}{chosen}, trained on all {sum(p.n_queries for p in found.everything):,} queries."
-    )
+        chosen = f" with {parameters_text(found.params())}" if found.params() else ""
+        n_queries = sum(part.n_queries for part in found.everything)
+        yield f"Saved to {save}: {found.best}{chosen}, trained on all {n_queries:,} queries."
 
 
 def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, Any], no_grid: bool) -> dict[str, Any]:

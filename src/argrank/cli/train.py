@@ -118,13 +118,14 @@ def run(
     fixed, choices = options.parse_settings(parameters, grid)
     estimator = arguments.ranker_of(ranker, fixed, normalise, jobs)
     from argrank.rankers.optimised import aimed  # afterwards, so that load_scikit_learn takes effect
+    from argrank.rankers.registry import RANKERS
 
     job = Job(
         name=ranker,
         files={"train": data, "valid": valid, "test": test},
         names=names,
         convention=convention,
-        way="stream" if stream else _takes(ranker),
+        way="stream" if stream else RANKERS[ranker].takes,
         scheduler=scheduler,
         checkpoint=checkpoint,
         resume=resume,
@@ -211,12 +212,6 @@ class Job(NamedTuple):
     clicks: Path | None = None
     curve: Path | None = None
     allow_leaks: bool = False
-
-
-def _takes(ranker: str) -> str:
-    from argrank.rankers.registry import RANKERS
-
-    return RANKERS[ranker].takes
 
 
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:

@@ -17,7 +17,6 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 
 BEGIN, DAYS = np.datetime64("2026-01-01T00:00:00"), 10  # when sessions happen
-MODELS = ("pbm", "trust", "cascade", "dcm", "sdbn", "dbn", "ubm")
 
 
 @checked

@@ -226,8 +226,7 @@ class Dataset(IsData):
     @property
     def qid(self) -> NDArray[Any]:
         """The query id of every stored row, beside ``X`` and ``y``."""
-        ids: NDArray[Any] = self.query_ids[self.query_of_row]
-        return ids
+        return np.asarray(self.query_ids[self.query_of_row])
 
     @property
     def query_of_row(self) -> Integers:

@@ -211,8 +211,7 @@ def stored_scores(given: Any, data: Dataset, name: str) -> Floats:
     if hasattr(given, "predict"):
         return data.from_caller(predicted_scores(given, data, name))
     scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given
-    stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
-    return stored
+    return np.asarray(data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score")))
 
 
 def feature_scores(data: Any, name: str, what: str) -> Floats:
@@ -222,8 +221,7 @@ def feature_scores(data: Any, name: str, what: str) -> Floats:
         known = ", ".join(features) or "none"
         raise OptionError(f"{what}: expected a feature that is a number, got {shown(name)}; known: {known}")
     values = data.to_caller(data.X[:, features.index(name)]).astype(float)
-    scores: Floats = np.where(np.isnan(values), np.nanmin(values) - 1.0, values)
-    return scores
+    return np.asarray(np.where(np.isnan(values), np.nanmin(values) - 1.0, values))
 
 
 def in_precision(scores: Floats, convention: Convention) -> Floats:
@@ -231,8 +229,7 @@ def in_precision(scores: Floats, convention: Convention) -> Floats:
     if convention.score_dtype != "float32":
         return scores
     greatest = float(np.finfo(np.float32).max)
-    rounded: Floats = np.clip(scores, -greatest, greatest).astype(np.float32).astype(np.float64)
-    return rounded
+    return np.asarray(np.clip(scores, -greatest, greatest).astype(np.float32).astype(np.float64))
 
 
 def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> Judgements:

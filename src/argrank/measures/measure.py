@@ -179,8 +179,7 @@ def total(terms: Floats) -> Floats:
     """
     if len(terms) == 1:
         return np.cumsum(terms, axis=1)[:, -1]
-    sums: Floats = np.ascontiguousarray(terms.T).sum(axis=0)
-    return sums
+    return np.asarray(np.ascontiguousarray(terms.T).sum(axis=0))
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:

@@ -86,8 +86,7 @@ class Rankings:
     @property
     def there(self) -> NDArray[np.bool_]:
         """Which cells hold a document."""
-        there: NDArray[np.bool_] = np.arange(self.width) < self.sizes[:, None]
-        return there
+        return np.asarray(np.arange(self.width) < self.sizes[:, None])
 
     @cached_property
     def best_first(self) -> Matrix:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from argrank._declared import Above, Below, Count, Positive, Seed, check_fields, checked
 from argrank._types import Floats, Integers
+from argrank.clicks.matching import find_pairs
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError, OptionError
@@ -174,8 +175,7 @@ class ClickModel(ABC):
 
     def _of_what_happened(self, log: Clicks) -> Floats:
         chance = self.predict(log, given_clicks=True)
-        happened: Floats = np.maximum(np.where(log.click, chance, 1.0 - chance), LEAST)
-        return happened
+        return np.asarray(np.maximum(np.where(log.click, chance, 1.0 - chance), LEAST))
 
     def _pairs_of(self, log: Clicks) -> Integers:
         """Return for every row of a log the number of its pair in the log of the fit, -1 if it is new."""
@@ -184,14 +184,7 @@ class ClickModel(ABC):
             return log.pair
         check_positions(log.position)
         query, document = _numbers_in(log.query_ids, known.query_ids), _numbers_in(log.document_ids, known.document_ids)
-        n = len(known.document_ids)
-        keys = known.pair_query * n + known.pair_document
-        order = np.argsort(keys)
-        of_query, of_document = query[log.pair_query], document[log.pair_document]
-        wanted = np.where((of_query < 0) | (of_document < 0), -1, of_query * n + of_document)
-        place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-        found = np.where(keys[order[place]] == wanted, order[place], -1)
-        return np.asarray(found[log.pair], np.int64)
+        return find_pairs(query[log.pair_query], document[log.pair_document], known)[log.pair]
 
 
 def chances(name: str, given: Mapping[str, Any], n: int) -> Floats:

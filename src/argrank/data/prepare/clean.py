@@ -19,8 +19,6 @@ from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import normaliser
 from argrank.errors import InputError
 
-Rows = Integers
-
 PRODUCT_ROWS = 4096  # rows of one factor of a product of good and bad documents, to bound memory
 
 
@@ -29,7 +27,7 @@ class Dropped:
     """What one step of the cleaning dropped: the caller's row numbers, and the ids of whole queries."""
 
     reason: str
-    rows: Rows
+    rows: Integers
     queries: tuple[Any, ...] = ()
 
 
@@ -39,7 +37,7 @@ class CleaningReport:
 
     rule: str
     dropped: tuple[Dropped, ...]
-    kept: Rows
+    kept: Integers
     n_queries: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,8 +149,7 @@ _RULES = {"kdd2008": _kdd2008, "logrank": _logrank}
 
 
 def _counts(data: Dataset, mask: NDArray[np.bool_]) -> Integers:
-    counts: Integers = np.add.reduceat(mask.astype(np.int64), data.indptr[:-1])
-    return counts
+    return np.asarray(np.add.reduceat(mask.astype(np.int64), data.indptr[:-1]))
 
 
 def _dense(X: Any) -> Floats:

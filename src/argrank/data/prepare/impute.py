@@ -115,8 +115,7 @@ def _overall_mean(data: Dataset) -> Floats:
     for block in blocks(data.X, data.indptr):
         total += block.per_feature(block.total(), data.n_features)
         known -= block.per_feature(block.documents - block.known(), data.n_features)
-    mean: Floats = total / np.maximum(known, 1)
-    return mean
+    return np.asarray(total / np.maximum(known, 1))
 
 
 def _fill_by_query(data: Dataset, values: Any, wanted: Any, with_: str, overall: Floats) -> None:

@@ -120,12 +120,10 @@ class Preparation:
     def transform(self, data: Dataset) -> Dataset:
         """Return prepared data, with the names of all columns."""
         refuse_copy(data.X, "X: missing values or texts", "fill them in before packing, or train trees")
-        kept = {name: texts for name, texts in (data.categories or {}).items() if not self._codes(data, name)}
+        raw = data.feature_names or ()
+        kept = {name: texts for name, texts in (data.categories or {}).items() if raw.index(name) not in self.texts}
         names = self.names(data.feature_names, data.categories)
         return data._but(X=self.apply(data.X), feature_names=names, categories=kept or None)
-
-    def _codes(self, data: Dataset, name: str) -> bool:
-        return (data.feature_names or ()).index(name) in self.texts
 
     def names(self, raw: tuple[str, ...] | None, categories: Categories) -> tuple[str, ...] | None:
         """Return the names of all columns: the raw ones, then "price is missing" and "brand=acme"; None without any."""

@@ -185,9 +185,6 @@ class Agreement(Rendered, Framed):
             found.append(self._segments())
         return [*found, *([self._queries()] if self.judge_again() else [])], self.notes
 
-    def _interval(self) -> str:
-        return f"{100 * (1 - self.level):.4g} % interval"
-
     def _coefficients(self) -> Table:
         rows = []
         for name, one in self.estimates.items():
@@ -195,7 +192,7 @@ class Agreement(Rendered, Framed):
             if "kappa" in name and len(self.judges) > 2:
                 title += ", mean over pairs"
             rows.append((title, Cell(measure_text(one.value)), _span(one)))
-        return table(("coefficient", "value", self._interval()), rows)
+        return table(("coefficient", "value", f"{100 * (1 - self.level):.4g} % interval"), rows)
 
     def _pairs(self) -> Table:
         rows = [

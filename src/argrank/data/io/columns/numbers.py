@@ -149,5 +149,4 @@ def _values(bare: Any, way: Writing) -> Floats:
         bare = pc.replace_substring(bare, way.thousands, "")
     if way.decimal not in (".", ""):
         bare = pc.replace_substring(bare, way.decimal, ".")
-    values: Floats = bare.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return values
+    return np.asarray(bare.cast(pa.float64()).to_numpy(zero_copy_only=False))

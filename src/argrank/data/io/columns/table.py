@@ -187,8 +187,7 @@ def _role_values(name: str, meaning: str, column: Any, marks: Marks) -> NDArray[
             raise CellError(name, error.row, "a number from 0 up", error.got) from error
     if meaning in TEXTS and str(column.dtype) == "String" and column.null_count():
         column = column.fill_null("")
-    values: NDArray[Any] = column.to_numpy()
-    return values
+    return np.asarray(column.to_numpy())
 
 
 def _told(
@@ -295,8 +294,7 @@ def _values(name: str, column: Any, decided: Decided | None, coded: Coded) -> ND
         return values
     base = str(column.dtype).partition("(")[0]
     if column.dtype.is_numeric() or base == "Boolean":
-        found: NDArray[Any] = column.to_numpy()
-        return found
+        return np.asarray(column.to_numpy())
     if base in CATEGORICAL:
         known = [str(one) for one in column.dtype.categories] if base == "Enum" else None
         values, coded.categories[name] = Texts(column.cast(nw.String).to_arrow()).categories(known)

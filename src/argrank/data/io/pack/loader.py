@@ -116,7 +116,9 @@ class Pack:
             later["XT"] = Untouched(values, self._check_of("XT"), 0, self.contents.shape[1], by_column=True)
         if not self.contents.sparse:
             return later | {"X": self._untouched("X", start, end)}
-        X, borders, check = self._features(start, end), self.arrays["X.indptr"], self._check_of("X.data")
+        borders, check = self.arrays["X.indptr"], self._check_of("X.data")
+        features = self.arrays["X.data"], self.arrays["X.indices"], borders[start : end + 1]
+        X = csr_view(*features, self.contents.shape[1])
         by_row = lambda first, last: check(int(borders[first]), int(borders[last]))  # noqa: E731
         return later | {"X": Untouched(X, by_row, start, end)}
 
@@ -129,12 +131,6 @@ class Pack:
     def _check_sums(self, name: str, start: int, end: int) -> None:
         if self._lazy and name in self._guards:
             self._guards[name].check(start, end)
-
-    def _features(self, start: int, end: int) -> Any:
-        if not self.contents.sparse:
-            return self.arrays["X"][start:end]
-        indptr = self.arrays["X.indptr"][start : end + 1]
-        return csr_view(self.arrays["X.data"], self.arrays["X.indices"], indptr, self.contents.shape[1])
 
     # ---- checks -----------------------------------------------------------------------------------------------
 
