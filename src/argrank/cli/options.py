@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 
 import typer
 
-from argrank._files import write_bytes
+from argrank import _files
 from argrank.errors import OptionError
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr@10")
@@ -106,9 +106,8 @@ def write_text(text: str, path: Path | None) -> None:
     """Print a text, or write it to a file atomically."""
     if path is None:
         typer.echo(text)
-        return
-    with write_bytes(path) as stream:
-        stream.write(f"{text}\n".encode())
+    else:
+        _files.write_text(path, f"{text}\n")
 
 
 def means_lines(means: Mapping[str, Mapping[str, float]]) -> str:

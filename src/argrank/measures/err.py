@@ -36,9 +36,8 @@ class ERR(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         grade = self.max_grade
-        if grade is not None and (
-            isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 < grade < 1024
-        ):
+        is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
+        if grade is not None and not (is_number and 0 < grade < 1024):
             raise OptionError(f"ERR(max_grade=…): expected a positive number, got {shown(grade)}")
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:

@@ -186,10 +186,9 @@ def _chosen(
     found = {meaning: name for name, meaning in given.items()}
     free = [name for name in names if name not in given]
     for meaning in (*required, *optional):
-        spelled = [meaning, *ALIASES.get(meaning, ())]
-        for one in spelled:
-            if meaning not in found and one in free:
-                found[meaning] = one
+        spelled = next((one for one in (meaning, *ALIASES.get(meaning, ())) if one in free), None)
+        if meaning not in found and spelled is not None:
+            found[meaning] = spelled
     missing = [meaning for meaning in required if meaning not in found]
     if missing:
         raise InputError(

@@ -41,9 +41,9 @@ class _Place(NamedTuple):
     def of(self, parent: Any, name: str, kind: type) -> Any:
         """Return a part of a response by its name."""
         if not isinstance(parent, Mapping) or not isinstance(parent.get(name), kind):
-            got = (
-                parent.get(name, f"none among {', '.join(map(str, parent))}") if isinstance(parent, Mapping) else parent
-            )
+            got = parent
+            if isinstance(parent, Mapping):
+                got = parent.get(name, f"none among {', '.join(map(str, parent))}")
             raise self.error(f"{name!r}, {_KINDS[kind]}", got)
         return parent[name]
 

@@ -90,10 +90,7 @@ def read_ids(cells: Sequence[str]) -> NDArray[Any]:
 
 def number_text(value: float) -> str:
     """Return the shortest text that float() reads back exactly: ``2``, ``0.1``, ``1e-07``, empty for NaN."""
-    if value != value:
-        return ""
-    text = repr(value)
-    return text[:-2] if text.endswith(".0") else text
+    return "" if value != value else repr(value).removesuffix(".0")
 
 
 def id_texts(ids: NDArray[Any], what: str) -> list[str]:

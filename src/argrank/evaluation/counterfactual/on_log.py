@@ -75,11 +75,9 @@ def compare_on_log(
 def compared_on_log(found: Mapping[str, ClickEvaluation], baseline: str | None = None) -> ClickComparison:
     """Return the differences of values from one log: of all pairs, or to a baseline."""
     names = list(found)
-    duels = (
-        list(itertools.combinations(names, 2))
-        if baseline is None
-        else [(name, baseline) for name in names if name != baseline]
-    )
+    duels = list(itertools.combinations(names, 2))
+    if baseline is not None:
+        duels = [(name, baseline) for name in names if name != baseline]
     pairs: list[Difference] = []
     for measure in next(iter(found.values())).means:
         facts = [_difference(found[a], found[b], measure) for a, b in duels]

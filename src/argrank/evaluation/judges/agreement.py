@@ -103,9 +103,8 @@ def _estimates(judged: Judged, weights: str, level: float) -> dict[str, Estimate
     """Return every coefficient by its name, with its interval by query."""
     grades, together = judged.grades, judged.coincidences(judged.groups)
     duels = itertools.combinations(range(len(judged.names)), 2)
-    counts = np.stack(
-        [judged.counts(a, b, judged.groups) for a, b in duels], axis=1
-    )  # groups x pairs x grades x grades
+    # groups x pairs x grades x grades
+    counts = np.stack([judged.counts(a, b, judged.groups) for a, b in duels], axis=1)
     found = {
         "raw": estimate(coefficients.raw_agreement, together, level),
         "kappa": estimate(lambda some: _mean(coefficients.kappa(some, grades)), counts, level),

@@ -31,12 +31,8 @@ LENGTH = 10  # characters of a date
 def date_format(texts: Texts) -> str | None:
     """Return the date format that all texts of a column have; None if there is none."""
     known = texts.known
-    for pattern, form in FORMATS:
-        if (
-            len(known)
-            and pc.all(pc.match_substring_regex(known, pattern)).as_py()
-            and not _days(known, form).null_count
-        ):
+    for pattern, form in FORMATS if len(known) else ():
+        if pc.all(pc.match_substring_regex(known, pattern)).as_py() and not _days(known, form).null_count:
             return form
     return None
 

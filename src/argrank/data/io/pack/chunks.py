@@ -56,11 +56,10 @@ def plain_ids(values: Any, n_rows: int, what: str) -> NDArray[Any]:
         except OverflowError as error:
             raise InputError(f"{what}: expected integers of 64 bits, got larger ones") from error
     if ids.dtype == object:
-        odd = next((one for one in ids.tolist() if not isinstance(one, str)), None)
-        odd = next((one for one in ids.tolist() if isinstance(one, str) and "\0" in one), None) if odd is None else odd
-        if odd is None:
+        odd = [one for one in ids.tolist() if not isinstance(one, str)] or [one for one in ids.tolist() if "\0" in one]
+        if not odd:
             return ids
-        raise InputError(f"{what}: expected integers alone or texts (without NUL) alone in a pack, got {shown(odd)}")
+        raise InputError(f"{what}: expected integers alone or texts (without NUL) alone in a pack, got {shown(odd[0])}")
     raise InputError(f"{what}: expected integers or texts in a pack, got {shown(ids.tolist()[0])}")
 
 

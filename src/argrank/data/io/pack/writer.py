@@ -170,10 +170,8 @@ class Writer:
         weights = by_row[starts]
         differs = by_row != np.repeat(weights, np.diff(np.append(starts, len(by_row))))
         if differs.any() or (again and weights[0] != self._weights[-1]):
-            query = (
-                heads[int(np.searchsorted(starts, np.argmax(differs), side="right")) - 1] if differs.any() else heads[0]
-            )
-            raise InputError(f"query_weight: expected one value in a query, got several in query {query!r}")
+            query = int(np.searchsorted(starts, np.argmax(differs), side="right")) - 1  # the first, if none differs
+            raise InputError(f"query_weight: expected one value in a query, got several in query {heads[query]!r}")
         self._weights += weights[again:].tolist()
 
     # ---- the end ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import warnings
@@ -211,9 +212,7 @@ def document_names(data: Dataset) -> list[str]:
 
 
 def _queries(data: Dataset) -> Iterator[tuple[int, int, int]]:
-    bounds = data.indptr.tolist()
-    for query in range(data.n_queries):
-        yield query, bounds[query], bounds[query + 1]
+    yield from ((query, *bounds) for query, bounds in enumerate(itertools.pairwise(data.indptr.tolist())))
 
 
 def _look_up(data: Dataset, qid: NDArray[Any], docno: NDArray[Any], values: Floats) -> Floats:
