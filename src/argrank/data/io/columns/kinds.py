@@ -85,9 +85,8 @@ def _refuse_mistakes(name: str, texts: Texts, given: str | None) -> None:
     shares = [numbers.share_of_numbers(texts, way._replace(beside=sign)) for way in WRITINGS[:4]]
     share, wrong = max(shares, key=lambda one: one[0])
     if share >= MISTAKE or given == "number":
-        wrong = (
-            wrong if wrong.any() else numbers.without_sign(texts, sign) if sign else numbers.wrong_numbers(texts, PLAIN)
-        )
+        if not wrong.any():
+            wrong = numbers.without_sign(texts, sign) if sign else numbers.wrong_numbers(texts, PLAIN)
         raise _wrong(name, texts, texts.first_row(wrong), sign)
 
 
