@@ -207,13 +207,10 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         os.chmod(temporary, 0o666 & ~_mask() if mode is None else stat.S_IMODE(mode))
         os.replace(temporary, target)
         _sync(target.parent)
-    except OSError as error:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
-        if error.errno in FULL:
+        if isinstance(error, OSError) and error.errno in FULL:
             raise _unwritable(name, error) from error
-        raise
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
         raise
 
 
@@ -258,13 +255,10 @@ def write_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
         os.chmod(temporary, mode)
         _swap(temporary, target)
         _sync(target.parent)
-    except OSError as error:
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        if error.errno in FULL:
+        if isinstance(error, OSError) and error.errno in FULL:
             raise _unwritable(name, error) from error
-        raise
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
         raise
 
 

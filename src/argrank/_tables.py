@@ -140,20 +140,18 @@ def to_markdown(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
     for table in tables:
         rule = ["---" if position < table.n_names else "--:" for position in range(len(table.header))]
         lines = [[_markdown(name) for name in table.header], rule]
-        for row in table.rows:
-            texts = [(_markdown(cell.text), cell) for cell in row]
-            lines.append(
-                [
-                    (f"**{text}**" if cell.best else text) + (f"<sup>{cell.raised}</sup>" if cell.raised else "")
-                    for text, cell in texts
-                ]
-            )
+        lines += [[_markdown_cell(cell) for cell in row] for row in table.rows]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join([*parts, *(["\n".join(f"- {_markdown(note)}" for note in notes)] if notes else [])])
 
 
 def _markdown(text: str) -> str:
     return plain(text).translate(_MARKDOWN)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = f"**{_markdown(cell.text)}**" if cell.best else _markdown(cell.text)
+    return text + (f"<sup>{cell.raised}</sup>" if cell.raised else "")
 
 
 def to_latex(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:

@@ -24,7 +24,7 @@ from argrank._once import reading_once
 from argrank._registry import imported
 from argrank._version import __version__
 from argrank.cli._signals import listening
-from argrank.cli.options import declared
+from argrank.cli.options import declared, option
 from argrank.errors import ArgrankError, printable
 
 #: The commands, in the order of --help: name -> module below argrank.cli with a function ``run``. The first of two
@@ -174,9 +174,7 @@ def _app(epilog: str | None = None) -> typer.Typer:
     app = typer.Typer(help=HELP, rich_markup_mode=None, pretty_exceptions_enable=False)
 
     @app.callback(invoke_without_command=True)
-    def common(
-        context: typer.Context, version: bool = typer.Option(False, "--version", help="Print versions and exit.")
-    ) -> None:
+    def common(context: typer.Context, version: bool = option("--version", False, "Print versions and exit.")) -> None:
         if version:
             typer.echo(versions())
         elif context.invoked_subcommand is None:
@@ -203,12 +201,8 @@ def _help(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-MEMORY: Any = typer.Option(
-    None, "--max-memory", metavar="SIZE", help="Memory limit for the data: 4GB, or 50% (default 80%)."
-)
-
-
-QUIET: Any = typer.Option(False, "--quiet", "-q", help="Write only errors to standard error.")
+MEMORY = option("--max-memory SIZE", None, "Memory limit for the data: 4GB, or 50% (default 80%).")
+QUIET = option("--quiet -q", False, "Write only errors to standard error.")
 
 
 def _with_common(run: Callable[..., None]) -> Callable[..., None]:

@@ -6,30 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from argrank.cli import arguments, options
+from argrank.cli.options import option
 from argrank.errors import OptionError
 
-LOG: Any = typer.Option(None, "--clicks", metavar="LOG", help="A click log (see argrank clicks) instead of judgements.")
-BESIDE: Any = typer.Option(
-    None, "--clicks", metavar="LOG", help="A click log (see argrank clicks) beside the judgements."
-)
-CURVE: Any = typer.Option(
-    None, "--propensities", metavar="FILE.json", help="The examination curve written by argrank clicks propensities."
-)
-ESTIMATOR: Any = typer.Option(
-    "examinations", "--estimator", metavar="NAME", help="The estimator for --clicks: examinations, ips, dr or model."
-)
-FEATURES: Any = typer.Option(
-    None, "--candidates", metavar="DATA", help="With --clicks and models instead of runs: the table of candidates."
-)
-MIN_COVERAGE: Any = typer.Option(
-    0.9, "--min-coverage", metavar="SHARE", help="With --clicks: refuse a value that covers less of the discount."
-)
-MIN_CLICKS: Any = typer.Option(
-    100.0, "--min-clicks", metavar="N", help="With --clicks: refuse a value based on fewer effective clicks."
-)
+LOG = option("--clicks LOG", None, "A click log (see argrank clicks) instead of judgements.")
+BESIDE = option("--clicks LOG", None, "A click log (see argrank clicks) beside the judgements.")
+CURVE = option("--propensities FILE.json", None, "The examination curve written by argrank clicks propensities.")
+ESTIMATOR = option("--estimator NAME", "examinations", "The estimator for --clicks: examinations, ips, dr or model.")
+FEATURES = option("--candidates DATA", None, "With --clicks and models instead of runs: the table of candidates.")
+MIN_COVERAGE = option("--min-coverage SHARE", 0.9, "With --clicks: refuse a value that covers less of the discount.")
+MIN_CLICKS = option("--min-clicks N", 100.0, "With --clicks: refuse a value based on fewer effective clicks.")
 USUAL = ["dcg@10"]  # the default
 
 

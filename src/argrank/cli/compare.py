@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from argrank.cli import _on_log, arguments, options
+from argrank.cli.options import argument, option
 from argrank.evaluation import defaults
 
 
 @options.with_columns
 def run(
     data: str = options.JUDGED,
-    scores: list[str] = typer.Argument(
-        None, metavar="SCORES", help="Two or more files of scores or runs as for `argrank evaluate`, or NAME=FILE."
+    scores: list[str] = argument(
+        "SCORES", None, "Two or more files of scores or runs as for `argrank evaluate`, or NAME=FILE."
     ),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
@@ -22,29 +21,18 @@ def run(
     features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
     judged_only: bool = options.JUDGED_ONLY,
-    baseline: str | None = typer.Option(
-        None, "--baseline", metavar="NAME", help="Compare all others with this system only."
+    baseline: str | None = option("--baseline NAME", None, "Compare all others with this system only."),
+    test: str = option("--test t|wilcoxon|randomisation", defaults.TEST, "The paired test."),
+    correction: str = option("--correction holm|none", defaults.CORRECTION, "Correction of p for the number of pairs."),
+    level: float = option("--level", defaults.LEVEL, "Significance level; intervals cover 1 - LEVEL."),
+    n_resamples: int = option("--resamples", defaults.N_RESAMPLES, "Resamples of the randomisation test."),
+    random_state: int = option("--seed", 0, "Seed of the resampling."),
+    with_power: bool = option(
+        "--power", False, "Also print the smallest difference these queries can show, and how many queries others need."
     ),
-    test: str = typer.Option(defaults.TEST, "--test", metavar="t|wilcoxon|randomisation", help="The paired test."),
-    correction: str = typer.Option(
-        defaults.CORRECTION, "--correction", metavar="holm|none", help="Correction of p for the number of pairs."
-    ),
-    level: float = typer.Option(defaults.LEVEL, "--level", help="Significance level; intervals cover 1 - LEVEL."),
-    n_resamples: int = typer.Option(defaults.N_RESAMPLES, "--resamples", help="Resamples of the randomisation test."),
-    random_state: int = typer.Option(0, "--seed", help="Seed of the resampling."),
-    with_power: bool = typer.Option(
-        False,
-        "--power",
-        help="Also print the smallest difference these queries can show, and how many queries others need.",
-    ),
-    difference: float = typer.Option(
-        0.01, "--difference", metavar="X", help="A difference of the measure that you care about, for --power."
-    ),
-    disagreement: float = typer.Option(
-        0.1,
-        "--disagreement",
-        metavar="SHARE",
-        help="Share of labels on which a second judge would differ, for --power.",
+    difference: float = option("--difference X", 0.01, "A difference of the measure that you care about, for --power."),
+    disagreement: float = option(
+        "--disagreement SHARE", 0.1, "Share of labels on which a second judge would differ, for --power."
     ),
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
@@ -54,7 +42,7 @@ def run(
     min_clicks: float = _on_log.MIN_CLICKS,
     output_format: str = options.FORMAT,
     output: Path | None = options.OUTPUT,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors on standard error."),
+    quiet: bool = option("--quiet -q", False, "Only errors on standard error."),
 ) -> None:
     """Compare systems on the same queries.
 

@@ -3,19 +3,18 @@
 import typer
 
 from argrank.cli import options
+from argrank.cli.options import argument, option
 
 READ = "letor, csv, tsv, parquet or arrow"
 
 
 @options.with_columns
 def run(
-    source: str = typer.Argument(..., metavar="INPUT", help="File to read; - is standard input."),
-    target: str = typer.Argument(..., metavar="OUTPUT", help="File to write (atomically)."),
-    source_format: str = typer.Option(None, "--from", metavar="FORMAT", help=f"{READ}; default: by the extension."),
-    target_format: str = typer.Option(
-        None, "--to", metavar="FORMAT", help=f"{READ}, or qrels; default: by the extension."
-    ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not print what was written."),
+    source: str = argument("INPUT", ..., "File to read; - is standard input."),
+    target: str = argument("OUTPUT", ..., "File to write (atomically)."),
+    source_format: str = option("--from FORMAT", None, f"{READ}; default: by the extension."),
+    target_format: str = option("--to FORMAT", None, f"{READ}, or qrels; default: by the extension."),
+    quiet: bool = option("--quiet -q", False, "Do not print what was written."),
 ) -> None:
     """Convert between LETOR/SVMlight text, CSV, TSV, Parquet and Arrow; or write the labels as TREC qrels.
 

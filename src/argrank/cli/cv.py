@@ -12,6 +12,7 @@ from argrank._once import STDIN
 from argrank._tables import parameters_text
 from argrank.cli import arguments, options
 from argrank.cli._signals import going_on, was_interrupted
+from argrank.cli.options import option
 from argrank.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
@@ -21,42 +22,35 @@ if TYPE_CHECKING:
 @options.with_columns
 def run(
     data: str = options.DATA,
-    rankers: list[str] = typer.Option(
+    rankers: list[str] = option(
+        "--ranker -r NAME",
         [],
-        "--ranker",
-        "-r",
-        metavar="NAME",
+        "Ranker by its registered name; repeat it, or separate with commas. Default: some of every family.",
         autocompletion=options.complete_ranker,
-        help="Ranker by its registered name; repeat it, or separate with commas. Default: some of every family.",
     ),
     measures: list[str] = options.MEASURES,
     parameters: list[str] = options.PARAMETERS,
     grid: list[str] = options.GRID,
-    no_grid: bool = typer.Option(False, "--no-grid", help="Train with the given parameters; tune nothing."),
+    no_grid: bool = option("--no-grid", False, "Train with the given parameters; tune nothing."),
     normalise: str | None = options.NORMALISE,
-    folds: int = typer.Option(
-        5, "--folds", "-k", metavar="N", help="Number of parts: all but two train, one validates, one tests."
-    ),
+    folds: int = option("--folds -k N", 5, "Number of parts: all but two train, one validates, one tests."),
     convention: str = options.CONVENTION,
-    seed: int = typer.Option(0, "--seed", help="Seed of the random split into parts."),
+    seed: int = option("--seed", 0, "Seed of the random split into parts."),
     jobs: int | None = options.JOBS,
     resume: Path | None = options.RESUME,
     output_format: str = options.FORMAT,
-    as_json: bool = typer.Option(False, "--json", help="The same as --format json."),
+    as_json: bool = option("--json", False, "The same as --format json."),
     output: Path | None = options.OUTPUT,
-    baseline: str | None = typer.Option(
-        None,
-        "--baseline",
-        metavar="FEATURE",
-        help="A feature that ranks today; the report begins with the gain over it.",
+    baseline: str | None = option(
+        "--baseline FEATURE", None, "A feature that ranks today; the report begins with the gain over it."
     ),
-    report: Path | None = typer.Option(
-        None, "--report", metavar="FILE.html", help="Where to write the report; without -r one is always written."
+    report: Path | None = option(
+        "--report FILE.html", None, "Where to write the report; without -r one is always written."
     ),
-    save: Path | None = typer.Option(
-        None, "--save", metavar="MODEL.json", help="Train the ranker chosen by validation on all data, and save it."
+    save: Path | None = option(
+        "--save MODEL.json", None, "Train the ranker chosen by validation on all data, and save it."
     ),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only ranker, measure and mean, separated by tabs."),
+    quiet: bool = option("--quiet -q", False, "Print only ranker, measure and mean, separated by tabs."),
 ) -> None:
     """Cross-validate rankers on your data, by query, as LETOR does.
 
@@ -143,15 +137,9 @@ def _paragraphs(
     if fixed:
         yield f"Given with -p: {parameters_text(fixed)}."
     if save is not None:
-        yield _saved(found, save)
-
-
-def _saved(found: Trial, path: Path) -> str:
-    parameters = found.params()
-    chosen = f" with {parameters_text(parameters)}" if parameters else ""
-    return (
-        f"Saved to {path}: {found.best}{chosen}, trained on all {sum(p.n_queries for p in found.everything):,} queries."
-    )
+        chosen = f" with {parameters_text(found.params())}" if found.params() else ""
+        n_queries = sum(part.n_queries for part in found.everything)
+        yield f"Saved to {save}: {found.best}{chosen}, trained on all {n_queries:,} queries."
 
 
 def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, Any], no_grid: bool) -> dict[str, Any]:
@@ -159,11 +147,11 @@ def _settings(made: dict[str, Any], fixed: dict[str, Any], choices: dict[str, An
     from argrank.rankers.optimised import explicit
 
     own = {name: one.get_params() for name, one in made.items()}
-    for option, given in (("-p", fixed), ("--grid", choices)):
+    for flag, given in (("-p", fixed), ("--grid", choices)):
         for parameter in given:
             if not any(parameter in known for known in own.values()):
                 known = {name for one in own.values() for name in one}
-                raise OptionError(f"{option}: {unknown_name('parameter of ' + ', '.join(made), parameter, known)}")
+                raise OptionError(f"{flag}: {unknown_name('parameter of ' + ', '.join(made), parameter, known)}")
     given = explicit(fixed)
     for name, one in made.items():
         one.set_params(**{key: value for key, value in given.items() if key in own[name]})

@@ -13,6 +13,7 @@ from argrank._files import make_folder
 from argrank._tables import table, to_text
 from argrank._types import Floats, Integers
 from argrank.cli import options
+from argrank.cli.options import option
 
 if TYPE_CHECKING:
     from argrank.data.dataset import Dataset
@@ -45,9 +46,7 @@ In Python:
 
 
 def run(
-    output: Path = typer.Option(
-        Path("demo-report"), "--output", "-o", metavar="FOLDER", help="Where the report and the model go."
-    ),
+    output: Path = option("--output -o FOLDER", Path("demo-report"), "Where the report and the model go."),
 ) -> None:
     """Train several rankers on the bundled data, compare them, explain a query, and write a report."""
     from argrank.data.bundled import load_bundled

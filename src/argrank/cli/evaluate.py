@@ -11,6 +11,7 @@ import typer
 
 from argrank._files import write_text
 from argrank.cli import _on_log, arguments, options
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 @options.with_columns
 def run(
     data: str = options.JUDGED,
-    scores: list[str] = typer.Argument(
+    scores: list[str] = argument(
+        "SCORES|RUN",
         None,
-        metavar="SCORES|RUN",
-        help="One score per line in the order of DATA, a .csv/.parquet table, or a run (TREC, or a table with columns "
+        "One score per line in the order of DATA, a .csv/.parquet table, or a run (TREC, or a table with columns "
         "such as qid, docno, score); several files are several systems, or NAME=FILE.",
     ),
     measures: list[str] = options.MEASURES,
@@ -32,21 +33,17 @@ def run(
     features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
     judged_only: bool = options.JUDGED_ONLY,
-    per_query: Path | None = typer.Option(None, "--per-query", metavar="FILE.csv", help="Write every query's values."),
-    explain: str | None = typer.Option(
-        None, "--explain", metavar="QID", help="Show how the values of this query are computed."
-    ),
-    trusted: Path | None = typer.Option(
+    per_query: Path | None = option("--per-query FILE.csv", None, "Write every query's values."),
+    explain: str | None = option("--explain QID", None, "Show how the values of this query are computed."),
+    trusted: Path | None = option(
+        "--trusted QRELS",
         None,
-        "--trusted",
-        metavar="QRELS",
-        help="More reliable judgements of a random sample of the queries, used to correct the estimate.",
+        "More reliable judgements of a random sample of the queries, used to correct the estimate.",
     ),
-    probability: str | None = typer.Option(
+    probability: str | None = option(
+        "--probability FILE|NUMBER",
         None,
-        "--probability",
-        metavar="FILE|NUMBER",
-        help="Probability with which trusted queries were sampled: a table with the columns qid and probability, or "
+        "Probability with which trusted queries were sampled: a table with the columns qid and probability, or "
         "one number.",
     ),
     clicks: Path | None = _on_log.LOG,
@@ -56,7 +53,7 @@ def run(
     min_coverage: float = _on_log.MIN_COVERAGE,
     min_clicks: float = _on_log.MIN_CLICKS,
     as_json: bool = options.AS_JSON,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only a name, a tab and the mean for each measure."),
+    quiet: bool = option("--quiet -q", False, "Print only a name, a tab and the mean for each measure."),
 ) -> None:
     """Measure how well scores or runs rank judged documents.
 

@@ -7,19 +7,20 @@ from pathlib import Path
 import typer
 
 from argrank.cli import options
+from argrank.cli.options import argument, option
 
 
 def run(
-    config: Path = typer.Argument(..., metavar="CONFIG.toml", help="What to run; see the folder experiments/."),
-    output: Path | None = typer.Option(
-        None, "--output", "-o", metavar="FOLDER", help="Where results go; by default a folder of CONFIG's name, here."
+    config: Path = argument("CONFIG.toml", ..., "What to run; see the folder experiments/."),
+    output: Path | None = option(
+        "--output -o FOLDER", None, "Where results go; by default a folder of CONFIG's name, here."
     ),
-    force: bool = typer.Option(False, "--force", help="Compute every run again, even if it is stored."),
+    force: bool = option("--force", False, "Compute every run again, even if it is stored."),
     jobs: int | None = options.JOBS,
     output_format: str = options.FORMAT,
-    as_json: bool = typer.Option(False, "--json", help="Print results.json instead of the tables."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only figures that are out of range."),
-    verbose: bool = typer.Option(False, "--verbose", "-v", help="Print a line for every finished run."),
+    as_json: bool = option("--json", False, "Print results.json instead of the tables."),
+    quiet: bool = option("--quiet -q", False, "Print only figures that are out of range."),
+    verbose: bool = option("--verbose -v", False, "Print a line for every finished run."),
 ) -> None:
     """Run rankers on data sets and folds by LETOR's protocol, and check the expected figures.
 

@@ -8,17 +8,18 @@ from typing import Any
 import typer
 
 from argrank.cli import arguments, options
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 
 
 @options.with_columns
 def run(
-    model: Path = typer.Argument(..., metavar="MODEL.json", help="Model saved by `argrank train` or ranker.save."),
-    data: str = typer.Argument(..., metavar="DATA", help="Documents, in any format that training takes."),
-    query: str | None = typer.Option(
-        None, "--query", metavar="QUERY", help="Id or text of the query whose first two documents are compared."
+    model: Path = argument("MODEL.json", ..., "Model saved by `argrank train` or ranker.save."),
+    data: str = argument("DATA", ..., "Documents, in any format that training takes."),
+    query: str | None = option(
+        "--query QUERY", None, "Id or text of the query whose first two documents are compared."
     ),
-    top: int = typer.Option(20, "--top", metavar="N", help="How many features to list."),
+    top: int = option("--top N", 20, "How many features to list."),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
 ) -> None:

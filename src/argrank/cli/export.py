@@ -9,6 +9,7 @@ import typer
 
 from argrank._files import refuse_endless
 from argrank.cli import arguments, options
+from argrank.cli.options import argument, option
 from argrank.errors import InputError, check_choice
 
 if TYPE_CHECKING:
@@ -26,31 +27,23 @@ def complete_target(incomplete: str) -> list[str]:
 
 @options.with_columns
 def run(
-    model: Path = typer.Argument(..., metavar="MODEL.json", help="Model saved by `argrank train` or ranker.save."),
-    to: str = typer.Option(
+    model: Path = argument("MODEL.json", ..., "Model saved by `argrank train` or ranker.save."),
+    to: str = option(
+        "--to TARGET",
         ...,
-        "--to",
-        metavar="TARGET",
+        "elasticsearch, opensearch, solr, ranklib, xgboost, lightgbm, vespa, onnx, elastic or python.",
         autocompletion=complete_target,
-        help="elasticsearch, opensearch, solr, ranklib, xgboost, lightgbm, vespa, onnx, elastic or python.",
     ),
-    output: Path = typer.Option(..., "--output", "-o", metavar="FOLDER", help="Where the files go."),
-    check: str | None = typer.Option(
-        None, "--check", metavar="DATA", help="Data to compare the scores on; judged or not."
-    ),
-    name: str = typer.Option("argrank", "--name", metavar="NAME", help="The model's name in the engine."),
-    features: Path | None = typer.Option(
-        None, "--features", metavar="FILE", help="Names of the features in the engine, one per line."
-    ),
-    missing: str = typer.Option(
-        "as-trained", "--missing", metavar="MODE", help="Missing values in trees: as-trained, or zero."
-    ),
-    shift: bool = typer.Option(False, "--shift", help="Shift the scores of trees so that none is negative."),
-    strict: str | None = typer.Option(
+    output: Path = option("--output -o FOLDER", ..., "Where the files go."),
+    check: str | None = option("--check DATA", None, "Data to compare the scores on; judged or not."),
+    name: str = option("--name NAME", "argrank", "The model's name in the engine."),
+    features: Path | None = option("--features FILE", None, "Names of the features in the engine, one per line."),
+    missing: str = option("--missing MODE", "as-trained", "Missing values in trees: as-trained, or zero."),
+    shift: bool = option("--shift", False, "Shift the scores of trees so that none is negative."),
+    strict: str | None = option(
+        "--strict [=beyond-rounding]",
         None,
-        "--strict",
-        metavar="[=beyond-rounding]",
-        help="Exit code 1 if a query of --check is reordered, for any reason, or scores differ beyond rounding; with "
+        "Exit code 1 if a query of --check is reordered, for any reason, or scores differ beyond rounding; with "
         "--strict=beyond-rounding only the latter.",
     ),
     quiet: bool = options.QUIET,

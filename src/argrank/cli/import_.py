@@ -7,14 +7,15 @@ from pathlib import Path
 import typer
 
 from argrank.cli import options
+from argrank.cli.options import argument, option
 
 
 def run(
-    model: Path = typer.Argument(..., metavar="MODEL", help="Model saved by XGBoost, LightGBM, CatBoost or RankLib."),
-    source: str | None = typer.Option(
-        None, "--from", metavar="FORMAT", help="xgboost, lightgbm, catboost or ranklib; default: by the content."
+    model: Path = argument("MODEL", ..., "Model saved by XGBoost, LightGBM, CatBoost or RankLib."),
+    source: str | None = option(
+        "--from FORMAT", None, "xgboost, lightgbm, catboost or ranklib; default: by the content."
     ),
-    output: Path = typer.Option(..., "--output", "-o", metavar="FILE.json", help="Where to save the argrank model."),
+    output: Path = option("--output -o FILE.json", ..., "Where to save the argrank model."),
     quiet: bool = options.QUIET,
 ) -> None:
     """Turn a model of XGBoost (JSON, UBJ), LightGBM, CatBoost (JSON) or RankLib into an argrank model.

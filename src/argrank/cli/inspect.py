@@ -5,25 +5,19 @@ from __future__ import annotations
 import typer
 
 from argrank.cli import arguments, options
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 
 
 @options.with_columns
 def run(
-    files: list[str] = typer.Argument(
-        ...,
-        metavar="FILE",
-        help="LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow, .pack; qrels, runs.",
+    files: list[str] = argument(
+        "FILE", ..., "LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow, .pack; qrels, runs."
     ),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON, with every feature."),
-    verify: bool = typer.Option(
-        False, "--verify", help="Compare packs with the checksums stored when they were written."
-    ),
-    quiet: bool = typer.Option(
-        False,
-        "--quiet",
-        "-q",
-        help="Print only errors and warnings: severity, check, count and text, separated by tabs.",
+    as_json: bool = option("--json", False, "Print JSON, with every feature."),
+    verify: bool = option("--verify", False, "Compare packs with the checksums stored when they were written."),
+    quiet: bool = option(
+        "--quiet -q", False, "Print only errors and warnings: severity, check, count and text, separated by tabs."
     ),
 ) -> None:
     """Show labels, list lengths and features of data files, and the problems they will cause.

@@ -5,31 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from argrank.cli import arguments, options
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 from argrank.evaluation import defaults
 
 
 @options.with_columns
 def run(
-    judgements: list[str] = typer.Argument(
-        ..., metavar="QRELS", help="Two or more files of judgements (TREC qrels, tables, judged data), or NAME=FILE."
+    judgements: list[str] = argument(
+        "QRELS", ..., "Two or more files of judgements (TREC qrels, tables, judged data), or NAME=FILE."
     ),
-    weights: str = typer.Option(
-        "quadratic", "--weights", metavar="quadratic|linear", help="Weights of the weighted kappa."
+    weights: str = option("--weights quadratic|linear", "quadratic", "Weights of the weighted kappa."),
+    metric: str = option("--metric ordinal|nominal|interval", "ordinal", "Level of alpha by segment."),
+    by: Path | None = option("--by FILE", None, "Segments of queries: a table with the columns qid and segment."),
+    again: Path | None = option(
+        "--again FILE", None, "Write the ids of queries to judge again, most disagreement first."
     ),
-    metric: str = typer.Option(
-        "ordinal", "--metric", metavar="ordinal|nominal|interval", help="Level of alpha by segment."
-    ),
-    by: Path | None = typer.Option(
-        None, "--by", metavar="FILE", help="Segments of queries: a table with the columns qid and segment."
-    ),
-    again: Path | None = typer.Option(
-        None, "--again", metavar="FILE", help="Write the ids of queries to judge again, most disagreement first."
-    ),
-    level: float = typer.Option(defaults.LEVEL, "--level", help="Intervals cover 1 - LEVEL."),
+    level: float = option("--level", defaults.LEVEL, "Intervals cover 1 - LEVEL."),
     output_format: str = options.FORMAT,
     output: Path | None = options.OUTPUT,
 ) -> None:

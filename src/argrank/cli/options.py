@@ -16,48 +16,42 @@ from typing import Any, get_type_hints
 
 import typer
 
-from argrank._files import write_bytes
+from argrank import _files
 from argrank.errors import OptionError
 
 DEFAULT_MEASURES = ("ndcg@10", "map", "mrr@10")
 
-DATA: Any = typer.Argument(
-    ..., metavar="DATA", help="Judged data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow, .pack."
-)
-JUDGED: Any = typer.Argument(
-    ..., metavar="DATA|QRELS", help="Judged data with features (LETOR text, .csv, .parquet, …), or TREC qrels for runs."
-)
-BY: Any = typer.Option(
-    None, "--by", metavar="FILE|FEATURE", help="Segments: a table with the columns qid and segment, or a feature."
-)
-JUDGED_ONLY: Any = typer.Option(
-    False, "--judged-only", help="Drop unjudged documents of runs; by default they count as not relevant."
-)
-MEASURES: Any = typer.Option(
-    list(DEFAULT_MEASURES),
-    "--measure",
-    "-m",
-    metavar="NAME",
-    help="Measure, or several: ndcg@10,map or ndcg@1..10; repeat it for more.",
-)
-CONVENTION: Any = typer.Option(
-    "default", "--convention", metavar="NAME", help="Rules for gains, ties and undefined queries: letor3, trec, …"
-)
-SYSTEM: Any = typer.Option(
-    [], "--system", metavar="FEATURE,…", help="A feature of the data that ranks by itself, as a system: bm25_title."
-)
-BASELINE: Any = typer.Option(
-    None,
-    "--baseline",
-    metavar="NAME",
-    help="What ranks today, a system or a feature; the report begins with the gain over it.",
-)
-COLUMN: Any = typer.Option(None, "--column", metavar="NAME", help="Column with the scores, if SCORES is a table.")
+
+def option(spelling: str, default: Any, text: str, **more: Any) -> Any:
+    """Declare an option as its help shows it: its names, then the placeholder of its value, ``--output -o FILE``."""
+    words = spelling.split()
+    names = [word for word in words if word.startswith("-")]
+    return typer.Option(default, *names, metavar=" ".join(words[len(names) :]) or None, help=text, **more)
 
 
-OUTPUT: Any = typer.Option(None, "--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
-FORMAT: Any = typer.Option("text", "--format", metavar="text|markdown|latex|json|html", help="Format of the tables.")
-AS_JSON: Any = typer.Option(False, "--json", help="Print JSON.")
+def argument(placeholder: str, default: Any, text: str) -> Any:
+    """Declare an argument by the placeholder that its help shows."""
+    return typer.Argument(default, metavar=placeholder, help=text)
+
+
+DATA = argument("DATA", ..., "Judged data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow, .pack.")
+JUDGED = argument(
+    "DATA|QRELS", ..., "Judged data with features (LETOR text, .csv, .parquet, …), or TREC qrels for runs."
+)
+BY = option("--by FILE|FEATURE", None, "Segments: a table with the columns qid and segment, or a feature.")
+JUDGED_ONLY = option("--judged-only", False, "Drop unjudged documents of runs; by default they count as not relevant.")
+MEASURES = option(
+    "--measure -m NAME", list(DEFAULT_MEASURES), "Measure, or several: ndcg@10,map or ndcg@1..10; repeat it for more."
+)
+CONVENTION = option("--convention NAME", "default", "Rules for gains, ties and undefined queries: letor3, trec, …")
+SYSTEM = option("--system FEATURE,…", [], "A feature of the data that ranks by itself, as a system: bm25_title.")
+BASELINE = option(
+    "--baseline NAME", None, "What ranks today, a system or a feature; the report begins with the gain over it."
+)
+COLUMN = option("--column NAME", None, "Column with the scores, if SCORES is a table.")
+OUTPUT = option("--output -o FILE", None, "Write to a file instead of standard output.")
+FORMAT = option("--format text|markdown|latex|json|html", "text", "Format of the tables.")
+AS_JSON = option("--json", False, "Print JSON.")
 
 
 def complete_ranker(incomplete: str) -> list[str]:
@@ -74,39 +68,33 @@ def complete_normaliser(incomplete: str) -> list[str]:
     return [name for name in normaliser_names() if name.startswith(incomplete)]
 
 
-PARAMETERS: Any = typer.Option(
+PARAMETERS = option(
+    "--param -p NAME=VALUE",
     [],
-    "--param",
-    "-p",
-    metavar="NAME=VALUE",
-    help="Fix a parameter of the ranker, such as C=0.1; repeat it for more. argrank train -r NAME --help lists them.",
+    "Fix a parameter of the ranker, such as C=0.1; repeat it for more. argrank train -r NAME --help lists them.",
 )
-GRID: Any = typer.Option(
+GRID = option(
+    "--grid NAME=V,V,…",
     [],
-    "--grid",
-    metavar="NAME=V,V,…",
-    help="Vary a parameter: values to choose from by validation, such as C=0.01,0.1,1; repeat it for more.",
+    "Vary a parameter: values to choose from by validation, such as C=0.01,0.1,1; repeat it for more.",
 )
-NORMALISE: Any = typer.Option(
+NORMALISE = option(
+    "--normalise NAME",
     None,
-    "--normalise",
-    metavar="NAME",
+    "Scale the features first: query-minmax, query-zscore, query-sum, minmax, standard. Kept with the model.",
     autocompletion=complete_normaliser,
-    help="Scale the features first: query-minmax, query-zscore, query-sum, minmax, standard. Kept with the model.",
 )
-RESUME: Any = typer.Option(
-    None, "--resume", metavar="FOLDER", help="Save every fit here, finished or not; the same command continues from it."
-)
-JOBS: Any = typer.Option(None, "--jobs", "-j", metavar="N", help="Threads; all cores by default.")
-QUIET: Any = typer.Option(False, "--quiet", "-q", help="Print less, and write only errors to standard error.")
-VERBOSE: Any = typer.Option(False, "--verbose", "-v", help="Print more.")
+RESUME = option("--resume FOLDER", None, "Save every fit here, finished or not; the same command continues from it.")
+JOBS = option("--jobs -j N", None, "Threads; all cores by default.")
+QUIET = option("--quiet -q", False, "Print less, and write only errors to standard error.")
+VERBOSE = option("--verbose -v", False, "Print more.")
 
 
-def split_names(given: list[str], option: str = "-m", what: str = "measures") -> list[str]:
+def split_names(given: list[str], flag: str = "-m", what: str = "measures") -> list[str]:
     """Split at commas, but not those inside parentheses: ``ndcg@10,AP(rel=2, undefined=0)@100`` is two names."""
     names = [name.strip() for text in given for name in re.split(r",(?![^(]*\))", text)]
     if not all(names):
-        raise OptionError(f"{option}: expected names of {what}, got {', '.join(map(repr, given))}")
+        raise OptionError(f"{flag}: expected names of {what}, got {', '.join(map(repr, given))}")
     if any(".." in name for name in names):
         from argrank.measures.names import spelled_out
 
@@ -118,9 +106,8 @@ def write_text(text: str, path: Path | None) -> None:
     """Print a text, or write it to a file atomically."""
     if path is None:
         typer.echo(text)
-        return
-    with write_bytes(path) as stream:
-        stream.write(f"{text}\n".encode())
+    else:
+        _files.write_text(path, f"{text}\n")
 
 
 def means_lines(means: Mapping[str, Mapping[str, float]]) -> str:
@@ -133,9 +120,9 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def parse_parameters(given: list[str], option: str = "-p") -> dict[str, Any]:
+def parse_parameters(given: list[str], flag: str = "-p") -> dict[str, Any]:
     """Return the parameters of options such as ``-p NAME=VALUE``."""
-    return {name: parse_value(value) for name, value in _by_name(given, option).items()}
+    return {name: parse_value(value) for name, value in _by_name(given, flag).items()}
 
 
 def parse_grid(given: list[str]) -> dict[str, Any]:
@@ -179,42 +166,38 @@ def parse_settings(parameters: list[str], grid: list[str]) -> tuple[dict[str, An
     return fixed, choices
 
 
-def _by_name(given: list[str], option: str) -> dict[str, str]:
+def _by_name(given: list[str], flag: str) -> dict[str, str]:
     """Return the texts of options NAME=TEXT by their names."""
     found: dict[str, str] = {}
     for text in given:
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
-            raise OptionError(f"{option}: expected NAME=VALUE, got {text!r}")
+            raise OptionError(f"{flag}: expected NAME=VALUE, got {text!r}")
         if name in found:
-            raise OptionError(f"{option}: expected every name once, got {name!r} twice")
+            raise OptionError(f"{flag}: expected every name once, got {name!r} twice")
         found[name] = value
     return found
 
 
 COLUMN_OPTIONS: dict[str, tuple[Any, Any]] = {
-    "qid": (str | None, typer.Option(None, metavar="COLUMN", help="Column of a table with the query ids.")),
-    "label": (str | None, typer.Option(None, metavar="COLUMN", help="Column of a table with the labels.")),
-    "docid": (str | None, typer.Option(None, metavar="COLUMN", help="Column of a table with the document ids.")),
-    "drop": (list[str], typer.Option([], metavar="COLUMN,…", help="Columns of a table to leave out.")),
-    "only": (list[str], typer.Option([], metavar="COLUMN,…", help="Columns that are features; no others are.")),
+    "qid": (str | None, option("COLUMN", None, "Column of a table with the query ids.")),
+    "label": (str | None, option("COLUMN", None, "Column of a table with the labels.")),
+    "docid": (str | None, option("COLUMN", None, "Column of a table with the document ids.")),
+    "drop": (list[str], option("COLUMN,…", [], "Columns of a table to leave out.")),
+    "only": (list[str], option("COLUMN,…", [], "Columns that are features; no others are.")),
     "category": (
         list[str],
-        typer.Option([], metavar="COLUMN,…", help="Columns that are categories, even if they hold numbers."),
+        option("COLUMN,…", [], "Columns that are categories, even if they hold numbers."),
     ),
     "date": (
         list[str],
-        typer.Option(
-            [],
-            metavar="COLUMN,…",
-            help="Columns that are dates; turned into days before the newest date of the training data.",
-        ),
+        option("COLUMN,…", [], "Columns that are dates; turned into days before the newest date of the training data."),
     ),
-    "text": (list[str], typer.Option([], metavar="COLUMN,…", help="Columns of text to show, not features.")),
-    "sep": (str | None, typer.Option(None, metavar="C", help="Separator of a CSV file; detected by default.")),
-    "decimal": (str | None, typer.Option(None, metavar="C", help="Decimal mark of a CSV file; detected by default.")),
-    "thousands": (str | None, typer.Option(None, metavar="C", help="Thousands separator; detected by default.")),
-    "encoding": (str | None, typer.Option(None, metavar="NAME", help="Encoding of a CSV file: utf-8, utf-16, …")),
+    "text": (list[str], option("COLUMN,…", [], "Columns of text to show, not features.")),
+    "sep": (str | None, option("C", None, "Separator of a CSV file; detected by default.")),
+    "decimal": (str | None, option("C", None, "Decimal mark of a CSV file; detected by default.")),
+    "thousands": (str | None, option("C", None, "Thousands separator; detected by default.")),
+    "encoding": (str | None, option("NAME", None, "Encoding of a CSV file: utf-8, utf-16, …")),
 }
 
 
@@ -230,7 +213,8 @@ def with_columns(run: Callable[..., None]) -> Callable[..., None]:
         columns: dict[str, str | None] = dict.fromkeys(names_of(told["drop"]))
         columns |= {name: kind for kind in ("category", "date", "text") for name in names_of(told[kind])}
         columns |= {told[meaning]: meaning for meaning in ("qid", "label", "docid") if told[meaning]}
-        written = Given(_separator(told["sep"]), *(told[name] for name in ("decimal", "thousands", "encoding")))
+        sep = "\t" if told["sep"] in ("tab", "\\t") else told["sep"]  # a tab is hard to type in a shell
+        written = Given(sep, *(told[name] for name in ("decimal", "thousands", "encoding")))
         listen(verbose=False, quiet=bool(given.get("quiet")))
         with naming(Naming(columns, names_of(told["only"]) or None, written.checked())):
             run(**given)
@@ -251,11 +235,6 @@ def declared(
     wrapped.__annotations__ = {one.name: one.annotation for one in parameters}
     wrapped.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return wrapped
-
-
-def _separator(given: str | None) -> str | None:
-    """Return a separator; a tab is hard to type in a shell."""
-    return "\t" if given in ("tab", "\\t") else given
 
 
 def names_of(given: list[str]) -> list[str]:

@@ -7,35 +7,27 @@ from pathlib import Path
 import typer
 
 from argrank.cli import options
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 
 
 @options.with_columns
 def run(
-    sources: list[str] = typer.Argument(
-        ...,
-        metavar="SOURCE",
-        help="LETOR text, .csv, .tsv, .parquet, .arrow, .pack; folders of files; s3:// and gs:// addresses.",
+    sources: list[str] = argument(
+        "SOURCE", ..., "LETOR text, .csv, .tsv, .parquet, .arrow, .pack; folders of files; s3:// and gs:// addresses."
     ),
-    output: Path | None = typer.Option(None, "--output", "-o", metavar="PACK", help="Folder to write (atomically)."),
-    append: bool = typer.Option(
-        False, "--append", help="Add the rows to an existing pack: the one of -o, else the last SOURCE."
-    ),
-    float32: bool = typer.Option(False, "--float32", help="Store features as 4-byte numbers: half the size."),
-    memory: str = typer.Option("4GB", "--memory", metavar="SIZE", help="Memory limit for packing: 500MB, 4GB, 50%."),
-    by_column: bool = typer.Option(
-        False, "--columns", help="Also store the features by column, for rankers that read columns."
-    ),
-    normalise: str = typer.Option(
+    output: Path | None = option("--output -o PACK", None, "Folder to write (atomically)."),
+    append: bool = option("--append", False, "Add the rows to an existing pack: the one of -o, else the last SOURCE."),
+    float32: bool = option("--float32", False, "Store features as 4-byte numbers: half the size."),
+    memory: str = option("--memory SIZE", "4GB", "Memory limit for packing: 500MB, 4GB, 50%."),
+    by_column: bool = option("--columns", False, "Also store the features by column, for rankers that read columns."),
+    normalise: str = option(
+        "--normalise NAME",
         None,
-        "--normalise",
-        metavar="NAME",
+        "Normalise within each query: query-minmax, query-zscore or query-sum.",
         autocompletion=options.complete_normaliser,
-        help="Normalise within each query: query-minmax, query-zscore or query-sum.",
     ),
-    n_features: int = typer.Option(
-        None, "--n-features", metavar="N", help="Number of features of LETOR text, which may omit some."
-    ),
+    n_features: int = option("--n-features N", None, "Number of features of LETOR text, which may omit some."),
     quiet: bool = options.QUIET,
 ) -> None:
     """Write data as a pack, which all commands memory-map: it may be larger than memory.

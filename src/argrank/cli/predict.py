@@ -8,34 +8,28 @@ from typing import Any
 import typer
 
 from argrank.cli import _special, arguments, options
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 
 
 @options.with_columns
 def run(
-    model: Path = typer.Argument(..., metavar="MODEL.json", help="Model saved by `argrank train` or ranker.save."),
-    data: str = typer.Argument(
-        ..., metavar="DATA", help="Documents to score, in any format that training takes; labels are not used."
-    ),
-    output: Path | None = typer.Option(
+    model: Path = argument("MODEL.json", ..., "Model saved by `argrank train` or ranker.save."),
+    data: str = argument("DATA", ..., "Documents to score, in any format that training takes; labels are not used."),
+    output: Path | None = option(
+        "--output -o FILE",
         None,
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Where to write: .csv, .tsv, .parquet, .arrow or .jsonl is a table of qid, docid, rank and score, any "
+        "Where to write: .csv, .tsv, .parquet, .arrow or .jsonl is a table of qid, docid, rank and score, any "
         "other file one score per line; standard output by default.",
     ),
-    keep: bool = typer.Option(False, "--keep", help="Also write the columns of DATA into the table."),
-    bare: bool = typer.Option(False, "--scores", help="Write one score per line in the order of DATA."),
-    as_run: bool = typer.Option(False, "--run", help="Write a TREC run: qid Q0 docid rank score tag."),
-    tag: str = typer.Option("argrank", "--tag", metavar="WORD", help="Name of the system in the TREC run."),
-    diverse: int = typer.Option(
-        0,
-        "--diverse",
-        metavar="N",
-        help="Allow at most N documents of a source (column `source`) among the first ranks.",
+    keep: bool = option("--keep", False, "Also write the columns of DATA into the table."),
+    bare: bool = option("--scores", False, "Write one score per line in the order of DATA."),
+    as_run: bool = option("--run", False, "Write a TREC run: qid Q0 docid rank score tag."),
+    tag: str = option("--tag WORD", "argrank", "Name of the system in the TREC run."),
+    diverse: int = option(
+        "--diverse N", 0, "Allow at most N documents of a source (column `source`) among the first ranks."
     ),
-    depth: int = typer.Option(10, "--top", metavar="K", help="How many ranks --diverse looks at."),
+    depth: int = option("--top K", 10, "How many ranks --diverse looks at."),
     quiet: bool = options.QUIET,
 ) -> None:
     """Score documents with a saved model.

@@ -7,17 +7,18 @@ from pathlib import Path
 import typer
 
 from argrank.cli import _on_log, arguments, options
+from argrank.cli.options import argument, option
 
 
 @options.with_columns
 def run(
     data: str = options.JUDGED,
-    systems: list[str] = typer.Argument(
+    systems: list[str] = argument(
+        "SCORES|MODEL",
         None,
-        metavar="SCORES|MODEL",
-        help="Files of scores or runs as for `argrank evaluate`, models of `argrank train` (.json), or NAME=FILE.",
+        "Files of scores or runs as for `argrank evaluate`, models of `argrank train` (.json), or NAME=FILE.",
     ),
-    output: Path = typer.Option(Path("report.html"), "--output", "-o", metavar="FILE.html", help="Where to write it."),
+    output: Path = option("--output -o FILE.html", Path("report.html"), "Where to write it."),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,
@@ -26,8 +27,8 @@ def run(
     baseline: str | None = options.BASELINE,
     clicks: Path | None = _on_log.BESIDE,
     curve: Path | None = _on_log.CURVE,
-    title: str | None = typer.Option(None, "--title", metavar="TEXT", help="Title; by default the name of the data."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Do not print what was written."),
+    title: str | None = option("--title TEXT", None, "Title; by default the name of the data."),
+    quiet: bool = option("--quiet -q", False, "Do not print what was written."),
 ) -> None:
     """Write one HTML file about the data and the systems that rank it.
 

@@ -12,6 +12,7 @@ from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _on_log, _special, _worse, arguments, options
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.cli._startup import load_lightgbm
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -24,63 +25,57 @@ Means = _special.Means
 
 @options.with_columns
 def run(
-    data: str = typer.Argument(
-        ..., metavar="TRAIN", help="Training data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
+    data: str = argument(
+        "TRAIN", ..., "Training data: LETOR/SVMlight text (.gz .xz .bz2 .zip too), .csv, .parquet, .arrow."
     ),
-    ranker: str = typer.Option(
+    ranker: str = option(
+        "--ranker -r NAME",
         DEFAULT,
-        "--ranker",
-        "-r",
-        metavar="NAME",
+        "The ranker, by its registered name (an unknown name lists all); auto blends several.",
         autocompletion=options.complete_ranker,
-        help="The ranker, by its registered name (an unknown name lists all); auto blends several.",
     ),
-    valid: str | None = typer.Option(None, "--valid", metavar="FILE", help="Validation data, to tune parameters."),
-    test: str | None = typer.Option(None, "--test", metavar="FILE", help="Test data, only for evaluation."),
+    valid: str | None = option("--valid FILE", None, "Validation data, to tune parameters."),
+    test: str | None = option("--test FILE", None, "Test data, only for evaluation."),
     measures: list[str] = options.MEASURES,
-    output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Where to save the model."),
+    output: Path | None = option("--output -o FILE.json", None, "Where to save the model."),
     parameters: list[str] = options.PARAMETERS,
     grid: list[str] = options.GRID,
     normalise: str | None = options.NORMALISE,
     convention: str = options.CONVENTION,
     jobs: int | None = options.JOBS,
-    target: str | None = typer.Option(
+    target: str | None = option(
+        "--target NAME",
         None,
-        "--target",
-        metavar="NAME",
-        help="Engine that will serve the model: only models that it can run are trained; others are an error.",
+        "Engine that will serve the model: only models that it can run are trained; others are an error.",
     ),
-    stream: bool = typer.Option(
-        False, "--stream", help="Read the training data in pieces, for LETOR files larger than memory (orm)."
+    stream: bool = option(
+        "--stream", False, "Read the training data in pieces, for LETOR files larger than memory (orm)."
     ),
-    epochs: int = typer.Option(1, "--epochs", metavar="N", help="Passes over the training data with --stream."),
-    checkpoint: Path | None = typer.Option(
-        None, "--checkpoint", metavar="FILE", help="Save the state of the training here, and continue from it."
+    epochs: int = option("--epochs N", 1, "Passes over the training data with --stream."),
+    checkpoint: Path | None = option(
+        "--checkpoint FILE", None, "Save the state of the training here, and continue from it."
     ),
     resume: Path | None = options.RESUME,
-    every: float = typer.Option(600.0, "--every", metavar="SECONDS", help="Time between two checkpoints."),
-    scheduler: str | None = typer.Option(
-        None, "--scheduler", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler; TRAIN is a pack."
+    every: float = option("--every SECONDS", 600.0, "Time between two checkpoints."),
+    scheduler: str | None = option(
+        "--scheduler ADDRESS", None, "Train on the Dask cluster of this scheduler; TRAIN is a pack."
     ),
-    allow_constant: bool = typer.Option(
-        False, "--allow-constant", help="Train and save even if nothing can be learned from the labels."
+    allow_constant: bool = option(
+        "--allow-constant", False, "Train and save even if nothing can be learned from the labels."
     ),
-    baselines: list[str] = typer.Option(
-        [],
-        "--baseline",
-        metavar="FEATURE|FILE",
-        help="Compare with a feature, a model or scores, on --test or out of fold.",
+    baselines: list[str] = option(
+        "--baseline FEATURE|FILE", [], "Compare with a feature, a model or scores, on --test or out of fold."
     ),
-    fail_if_worse: bool = typer.Option(
-        False,
+    fail_if_worse: bool = option(
         "--fail-if-worse",
-        help="Exit with code 1, and save nothing, unless the mean of the first measure is above that of every baseline "
+        False,
+        "Exit with code 1, and save nothing, unless the mean of the first measure is above that of every baseline "
         "and, on --test, of the model at -o, which would be replaced.",
     ),
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
-    allow_leaks: bool = typer.Option(
-        False, "--allow-leaks", help="With --clicks: allow features that seem to be computed from the log."
+    allow_leaks: bool = option(
+        "--allow-leaks", False, "With --clicks: allow features that seem to be computed from the log."
     ),
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
@@ -123,13 +118,14 @@ def run(
     fixed, choices = options.parse_settings(parameters, grid)
     estimator = arguments.ranker_of(ranker, fixed, normalise, jobs)
     from argrank.rankers.optimised import aimed  # afterwards, so that load_scikit_learn takes effect
+    from argrank.rankers.registry import RANKERS
 
     job = Job(
         name=ranker,
         files={"train": data, "valid": valid, "test": test},
         names=names,
         convention=convention,
-        way="stream" if stream else _takes(ranker),
+        way="stream" if stream else RANKERS[ranker].takes,
         scheduler=scheduler,
         checkpoint=checkpoint,
         resume=resume,
@@ -218,12 +214,6 @@ class Job(NamedTuple):
     allow_leaks: bool = False
 
 
-def _takes(ranker: str) -> str:
-    from argrank.rankers.registry import RANKERS
-
-    return RANKERS[ranker].takes
-
-
 def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target: str | None) -> Any:
     """Raise, before any data is read, for options that cannot be combined; return the grid."""
     from argrank.measures.names import measure_list
@@ -239,8 +229,8 @@ def _check(job: Job, estimator: Any, fixed: dict[str, Any], choices: Any, target
         refused = {"--grid": choices, "--target": target, "--checkpoint": job.checkpoint, "--resume": job.resume}
         refused["--scheduler"] = job.scheduler
         who = f"{job.name}{' --stream' if job.way == 'stream' else ''}"
-        for option in (name for name, value in refused.items() if value):
-            raise OptionError(f"{who}: expected no {option}, which it does not support, got one")
+        for flag in (name for name, value in refused.items() if value):
+            raise OptionError(f"{who}: expected no {flag}, which it does not support, got one")
     elif job.files["valid"] is not None and not choices and not fixed:
         choices = arguments.default_choices(job.name, fixed)
     if choices and job.checkpoint is not None:
@@ -320,11 +310,8 @@ def _warn_of_single_feature(job: Job, parts: dict[str, Any], means: Means) -> No
 def _interrupted(output: Path | None, checkpoint: Path | None) -> int:
     """Print what was saved of an interrupted training, and return the exit code."""
     kept = [] if output is None else [f"the best model so far is in {output}"]
-    kept += (
-        []
-        if checkpoint is None or not checkpoint.exists()
-        else [f"run the same command again to continue from {checkpoint}"]
-    )
+    if checkpoint is not None and checkpoint.exists():
+        kept.append(f"run the same command again to continue from {checkpoint}")
     if not kept:
         return 130
     typer.echo(f"argrank: interrupted: {'; '.join(kept)}", err=True)
@@ -347,8 +334,7 @@ def _summary(job: Job, estimator: Any, params: dict[str, Any], means: Means, out
             "members": [member._asdict() for member in estimator.members_],
             "estimate": estimator.estimate_._asdict(),
         }
-    plain: dict[str, Any] = json_value(found)
-    return plain
+    return dict(json_value(found))
 
 
 def _aim(job: Job, estimator: Any) -> dict[str, Any]:

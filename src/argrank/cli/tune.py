@@ -9,58 +9,48 @@ import typer
 
 from argrank._files import write_bytes
 from argrank.cli import _on_log, arguments, options
+from argrank.cli.options import argument, option
 from argrank.errors import OptionError
 
 
 @options.with_columns
 def run(
-    data: str = typer.Argument(
-        ..., metavar="DATA", help="Judgements (TREC qrels), or judged data with one column or feature per system."
-    ),
-    systems: list[str] = typer.Argument(None, metavar="[RUN…]", help="TREC runs, as FILE or NAME=FILE."),
-    measure: str | None = typer.Option(
-        None, "--measure", "-m", metavar="NAME", help="Measure to maximise: ndcg@10, or dcg@10 with --clicks."
-    ),
+    data: str = argument("DATA", ..., "Judgements (TREC qrels), or judged data with one column or feature per system."),
+    systems: list[str] = argument("[RUN…]", None, "TREC runs, as FILE or NAME=FILE."),
+    measure: str | None = option("--measure -m NAME", None, "Measure to maximise: ndcg@10, or dcg@10 with --clicks."),
     clicks: Path | None = _on_log.LOG,
     curve: Path | None = _on_log.CURVE,
     min_coverage: float = _on_log.MIN_COVERAGE,
     min_clicks: float = _on_log.MIN_CLICKS,
-    columns: list[str] = typer.Option(
-        [], "--column", metavar="NAME", help="Columns of DATA that are systems, if not all; repeat, or use commas."
+    columns: list[str] = option(
+        "--column NAME", [], "Columns of DATA that are systems, if not all; repeat, or use commas."
     ),
-    normalise: list[str] = typer.Option(
+    normalise: list[str] = option(
+        "--normalise [SYSTEM=]NAME",
         ["auto"],
-        "--normalise",
-        metavar="[SYSTEM=]NAME",
-        help="Within each query: none, minmax, zscore, rank; auto chooses by cross-validation.",
+        "Within each query: none, minmax, zscore, rank; auto chooses by cross-validation.",
     ),
-    missing: str = typer.Option(
-        "lowest", "--missing", metavar="lowest|rrf|X", help="Score of a document from a system that did not return it."
+    missing: str = option(
+        "--missing lowest|rrf|X", "lowest", "Score of a document from a system that did not return it."
     ),
-    bounds: list[str] = typer.Option(
-        [], "--bounds", metavar="[SYSTEM=]LOW:HIGH", help="Bounds of the weights, such as 0: or popularity=0:0.1."
+    bounds: list[str] = option(
+        "--bounds [SYSTEM=]LOW:HIGH", [], "Bounds of the weights, such as 0: or popularity=0:0.1."
     ),
-    fixed: list[str] = typer.Option([], "--fix", metavar="SYSTEM=W", help="Fix a weight; repeat it for more."),
-    cv: int = typer.Option(5, "--cv", metavar="N", help="Folds of the cross-validation; 0 for none."),
-    bootstrap: int = typer.Option(
-        0, "--bootstrap", metavar="N", help="Resamples for confidence intervals of the weights."
-    ),
-    engine: str | None = typer.Option(
+    fixed: list[str] = option("--fix SYSTEM=W", [], "Fix a weight; repeat it for more."),
+    cv: int = option("--cv N", 5, "Folds of the cross-validation; 0 for none."),
+    bootstrap: int = option("--bootstrap N", 0, "Resamples for confidence intervals of the weights."),
+    engine: str | None = option(
+        "--engine --formula elasticsearch|opensearch|solr|vespa[@VERSION]",
         None,
-        "--engine",
-        "--formula",
-        metavar="elasticsearch|opensearch|solr|vespa[@VERSION]",
-        help="Tune for what this engine computes, and print its request.",
+        "Tune for what this engine computes, and print its request.",
     ),
-    window: int = typer.Option(100, "--window", metavar="N", help="Documents that each system returns in the engine."),
-    requests: Path | None = typer.Option(
-        None, "--requests", metavar="FOLDER", help="Write the engine's requests, with --engine."
-    ),
+    window: int = option("--window N", 100, "Documents that each system returns in the engine."),
+    requests: Path | None = option("--requests FOLDER", None, "Write the engine's requests, with --engine."),
     by: str | None = options.BY,
-    plot: Path | None = typer.Option(None, "--plot", metavar="FILE", help="Draw the measure along each weight."),
-    output: Path | None = typer.Option(None, "--output", "-o", metavar="FILE.json", help="Write the weights."),
+    plot: Path | None = option("--plot FILE", None, "Draw the measure along each weight."),
+    output: Path | None = option("--output -o FILE.json", None, "Write the weights."),
     as_json: bool = options.AS_JSON,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only system and weight, separated by a tab."),
+    quiet: bool = option("--quiet -q", False, "Print only system and weight, separated by a tab."),
     jobs: int | None = options.JOBS,
 ) -> None:
     """Tune the weights of a sum of several systems' scores.

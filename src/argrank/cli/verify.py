@@ -8,41 +8,36 @@ import typer
 
 from argrank.cli import options
 from argrank.cli.export import complete_target, names_in
+from argrank.cli.options import argument, option
 
 
 def run(
-    model: Path = typer.Argument(..., metavar="MODEL.json", help="The model that was exported."),
-    logged: Path = typer.Argument(
+    model: Path = argument("MODEL.json", ..., "The model that was exported."),
+    logged: Path = argument(
+        "LOGGED.csv",
         ...,
-        metavar="LOGGED.csv",
-        help="What the engine logged: a column for each feature, score, perhaps qid, docid; "
-        ".csv, .tsv, .parquet or .arrow.",
+        "What the engine logged: a column for each feature, score, perhaps qid, docid; .csv, .tsv, .parquet or .arrow.",
     ),
-    to: str | None = typer.Option(
+    to: str | None = option(
+        "--to TARGET",
         None,
-        "--to",
-        metavar="TARGET",
+        "The engine whose arithmetic is simulated, as in export; default: argrank's own.",
         autocompletion=complete_target,
-        help="The engine whose arithmetic is simulated, as in export; default: argrank's own.",
     ),
-    features: Path | None = typer.Option(
-        None, "--features", metavar="FILE", help="Names of the features in the engine, one per line, as exported."
+    features: Path | None = option(
+        "--features FILE", None, "Names of the features in the engine, one per line, as exported."
     ),
-    tolerance: float | None = typer.Option(
+    tolerance: float | None = option(
+        "--tolerance X",
         None,
-        "--tolerance",
-        metavar="X",
-        help="Largest difference that is accepted, as a share of the numbers summed to a score: 1.9e-6, as in export; "
+        "Largest difference that is accepted, as a share of the numbers summed to a score: 1.9e-6, as in export; "
         "without --to, and for onnx, more for long sums.",
     ),
-    missing: str = typer.Option(
-        "as-trained",
-        "--missing",
-        metavar="MODE",
-        help="As in the export: as-trained, or zero. Empty cells are missing.",
+    missing: str = option(
+        "--missing MODE", "as-trained", "As in the export: as-trained, or zero. Empty cells are missing."
     ),
-    constant: bool = typer.Option(
-        False, "--constant", help="Allow one constant in all scores: RankLib with a normaliser, --shift, base_score."
+    constant: bool = option(
+        "--constant", False, "Allow one constant in all scores: RankLib with a normaliser, --shift, base_score."
     ),
     quiet: bool = options.QUIET,
 ) -> None:

@@ -56,8 +56,7 @@ class Cells(NamedTuple):
         n = self.n_ranks + n_things
         ways = sparse.csr_matrix((np.ones(len(begin)), (begin, end)), shape=(n, n))
         _, component = connected_components(ways, connection="strong")
-        linked: NDArray[np.bool_] = component[: self.n_ranks] == component[0]
-        return linked
+        return np.asarray(component[: self.n_ranks] == component[0])
 
     def curve(self, likelihood: Likelihood, linked: NDArray[np.bool_], start: Floats | None = None) -> Floats:
         """Return the logarithms of the curve, 0 for rank 1, NaN for ranks that are not linked to it."""

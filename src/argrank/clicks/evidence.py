@@ -155,7 +155,10 @@ def evidence_of(log: Any, curve: Any = None) -> Evidence:
     if not isinstance(log, Clicks | ClickCounts):
         raise InputError(f"expected a click log (ar.load_clicks), got {type(log).__name__}")
     if curve is None and isinstance(log, Clicks) and log.propensity is not None:
-        return _of_rows(log, _positive(log.propensity), None)
+        if (log.propensity <= 0).any():
+            row = int(np.argmin(log.propensity))
+            raise InputError(f"propensity: expected numbers above 0, got 0 in row {row} of the log")
+        return _of_rows(log, log.propensity, None)
     if curve is None:
         curve = propensities(log)
     if isinstance(curve, PropensitiesBy):
@@ -165,12 +168,6 @@ def evidence_of(log: Any, curve: Any = None) -> Evidence:
     if not isinstance(curve, Propensities):
         raise OptionError(f"propensities: expected a curve of ar.propensities, got {shown(curve)}")
     return _of_counts(log, curve)
-
-
-def _positive(values: Floats) -> Floats:
-    if (values <= 0).any():
-        raise InputError(f"propensity: expected numbers above 0, got 0 in row {int(np.argmin(values))} of the log")
-    return values
 
 
 def _of_rows(log: Clicks, theta: Floats, curve: PropensitiesBy | None) -> Evidence:

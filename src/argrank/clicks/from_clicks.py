@@ -117,7 +117,8 @@ def _limits(clip: Any) -> tuple[float | None, float | None]:
 def _refuse_leaks(data: Dataset, pair: Integers, found: Evidence) -> None:
     """Raise for features named after quantities of the log, or proportional to them."""
     names = data.feature_names or tuple(f"feature {number}" for number in range(1, data.n_features + 1))
-    leaks = {name: "its name" for name in names if _tells_of_log(name)}
+    words = {name: [name.lower(), *re.split(r"[^a-z]+", name.lower())] for name in names}
+    leaks = {name: "its name" for name, (whole, *own) in words.items() if whole in WHOLE or not LEAKS.isdisjoint(own)}
     if not data.is_sparse:
         shown_often = found.sums(found.impressions)
         rows = np.flatnonzero((pair >= 0) & (shown_often[pair] > 0))
@@ -134,10 +135,6 @@ def _refuse_leaks(data: Dataset, pair: Integers, found: Evidence) -> None:
             "the log's own pages: leave it out (columns={…: None}, --drop), or "
             "allow_leaks=True if it does not come from this log"
         )
-
-
-def _tells_of_log(name: str) -> bool:
-    return name.lower() in WHOLE or not LEAKS.isdisjoint(re.split(r"[^a-z]+", name.lower()))
 
 
 def _correlations(X: Floats, values: Floats) -> Floats:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Integers
 from argrank.data.clicks.counts import ClickCounts
+from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
 from argrank.data.io.load import load
@@ -38,13 +39,16 @@ def numbers_of(ids: NDArray[Any], among: NDArray[Any]) -> Integers:
 
 def pairs_of(query: Integers, documents: NDArray[Any], counts: ClickCounts) -> Integers:
     """Return the pair of the log of every (number of a query, id of a document), -1 for one that was never shown."""
-    document = numbers_of(documents, counts.document_ids)
-    n = len(counts.document_ids)
-    known = counts.pair_query * n + counts.pair_document
+    return find_pairs(query, numbers_of(documents, counts.document_ids), counts)
+
+
+def find_pairs(query: Integers, document: Integers, log: Clicks | ClickCounts) -> Integers:
+    """Return the pair of the log of every query and document, given by their numbers in it; -1 where there is none."""
+    n = len(log.document_ids)
+    known = log.pair_query * n + log.pair_document
     order = np.argsort(known, kind="stable")
     wanted = query * n + document
-    place = np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)
-    found = order[place]
+    found = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
     return np.where((query >= 0) & (document >= 0) & (known[found] == wanted), found, -1)
 
 

@@ -225,18 +225,14 @@ def _split_at_random(counts: ClickCounts) -> ClickCounts:
     clicks = random.multinomial(counts.clicks, share)
     others = random.multinomial(counts.impressions - counts.clicks, share)
     cell, group = np.nonzero(clicks + others)
-    return ClickCounts(
-        counts.query_ids,
-        counts.document_ids,
-        counts.pair_query,
-        counts.pair_document,
-        counts.sessions_of_query,
-        counts.pair[cell],
-        counts.position[cell],
-        group.astype(np.uint8),
-        (clicks + others)[cell, group],
-        clicks[cell, group],
-        clicks[cell, group].astype(np.float64),
+    return replace(
+        counts,
+        pair=counts.pair[cell],
+        position=counts.position[cell],
+        group=group.astype(np.uint8),
+        impressions=(clicks + others)[cell, group],
+        clicks=clicks[cell, group],
+        value=clicks[cell, group].astype(np.float64),
     )
 
 
@@ -269,9 +265,8 @@ def _given(values: Any) -> Propensities:
     if curve.ndim != 1 or not len(curve) or not np.isfinite(curve).all() or (curve <= 0).any():
         raise OptionError("values: expected the curve of method='given' as a list of positive numbers")
     curve = curve / curve[0]
-    return Propensities(
-        curve, curve, curve, np.ones(len(curve), bool), "given", "given by the caller, without interval"
-    )
+    linked, note = np.ones(len(curve), bool), "given by the caller, without interval"
+    return Propensities(curve, curve, curve, linked, "given", note)
 
 
 def _rates(counts: ClickCounts) -> Propensities:

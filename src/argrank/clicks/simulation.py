@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argrank._declared import AtLeast, AtMost, Below, Count, Seed, checked
 from argrank._types import Floats, Integers
@@ -18,7 +17,6 @@ from argrank.data.dataset import Dataset
 from argrank.errors import InputError
 
 BEGIN, DAYS = np.datetime64("2026-01-01T00:00:00"), 10  # when sessions happen
-MODELS = ("pbm", "trust", "cascade", "dcm", "sdbn", "dbn", "ubm")
 
 
 @checked
@@ -83,7 +81,9 @@ def simulate_clicks(
     rows, sizes = _pages(data, list(systems.values()), query, system, n_results, vary, random)
     log = _log(data, rows, sizes, query, system, list(systems), sessions_per_user, random)
     order = random.permutation(n_sessions)  # sessions of all queries mixed, as in a real log
-    log = replace(log.select(order), timestamp=np.repeat(_times(n_sessions), sizes[order]))
+    seconds = np.arange(n_sessions) * (DAYS * 86_400 / n_sessions)  # sessions happen evenly over the days
+    times = BEGIN + seconds.astype("timedelta64[s]")
+    log = replace(log.select(order), timestamp=np.repeat(times, sizes[order]))
     gains = np.exp2(data.y) - 1.0
     attraction_of_row = noise + (1.0 - noise) * gains / max(float(gains.max()), 1e-300)
     attraction = np.empty(log.n_pairs)
@@ -95,12 +95,6 @@ def simulate_clicks(
         return replace(log, click=click)
     reader = click_model(model).assume(log, **_parameters(model, attraction, eta, int(log.position.max())))
     return reader.simulate(log, int(random.integers(2**31)))
-
-
-def _times(n_sessions: int) -> NDArray[np.datetime64]:
-    """Return when each session happens, evenly over the days."""
-    seconds = np.arange(n_sessions) * (DAYS * 86_400 / n_sessions)
-    return BEGIN + seconds.astype("timedelta64[s]")
 
 
 def _parameters(model: str, attraction: Floats, eta: float, n: int) -> dict[str, Any]:

@@ -48,10 +48,8 @@ def fit(cells: Cells, start: Floats | None = None, offsets: bool = True) -> Trus
         worth = worth_clicked + worth_passed
         of_rank = np.maximum(np.bincount(rank, worth, n), 1e-300)
         rest = np.maximum(np.bincount(rank, clicks + others - worth, n), 1e-300)
-        new_a, new_b = (
-            np.bincount(rank, worth_clicked, n) / of_rank,
-            np.bincount(rank, clicks - worth_clicked, n) / rest,
-        )
+        new_a = np.bincount(rank, worth_clicked, n) / of_rank
+        new_b = np.bincount(rank, clicks - worth_clicked, n) / rest
         new = np.concatenate((new_a, new_b, np.bincount(thing, worth, n_things) / shown))
         if not offsets:
             new[n : 2 * n] = LEAST

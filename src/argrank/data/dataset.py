@@ -88,24 +88,24 @@ class Dataset(IsData):
     y: Floats
     indptr: Integers
     query_ids: NDArray[Any]
-    rows: Integers | None
+    rows: Integers | None = None
     document_ids = OnTouch()
-    comments: NDArray[Any] | None
+    comments: NDArray[Any] | None = None
     sources = OnTouch()
-    titles: NDArray[Any] | None
-    query_texts: NDArray[Any] | None
-    feature_names: tuple[str, ...] | None
+    titles: NDArray[Any] | None = None
+    query_texts: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
     categories: Categories = None
     dates: Dates = None
     XT = OnTouch()  # the features by column, if the pack has them
     untouched: ClassVar[dict[str, Untouched | Later]] = {}  # fields of a pack that were not checked when it was opened
     normalised: str | None = None  # the per-query normaliser that the pack was written with
-    sample_weight: Floats | None
+    sample_weight: Floats | None = None
     gains: Floats | None = None
     examinations: Floats | None = None
-    query_weight: Floats | None
-    preferences: Preferences | None
-    feature_base: int
+    query_weight: Floats | None = None
+    preferences: Preferences | None = None
+    feature_base: int = 1
 
     @checked
     def __init__(
@@ -148,10 +148,10 @@ class Dataset(IsData):
         self._freeze(feature_base=feature_base, dates=checks.dates(dates, fields["feature_names"]), **fields)
 
     @classmethod
-    def _assemble(cls, rows: Any = None, **fields: Any) -> Dataset:
-        """Make a Dataset of checked parts that are already grouped by query."""
+    def _assemble(cls, **fields: Any) -> Dataset:
+        """Make a Dataset of checked parts that are already grouped by query; all but X, y and queries may be absent."""
         data = object.__new__(cls)
-        data._freeze(rows=rows, **fields)
+        data._freeze(**fields)
         return data
 
     def __getstate__(self) -> dict[str, Any]:
@@ -226,8 +226,7 @@ class Dataset(IsData):
     @property
     def qid(self) -> NDArray[Any]:
         """The query id of every stored row, beside ``X`` and ``y``."""
-        ids: NDArray[Any] = self.query_ids[self.query_of_row]
-        return ids
+        return np.asarray(self.query_ids[self.query_of_row])
 
     @property
     def query_of_row(self) -> Integers:

@@ -16,7 +16,6 @@ from argrank.data.grouping import group_by_id
 from argrank.data.mapped import refuse_copy
 from argrank.errors import InputError, OptionError
 
-Numbers = Integers
 FEWEST = 5  # queries of a fold inside a fit; with fewer a gain would be chance
 
 
@@ -96,7 +95,7 @@ class QueryKFold:
         return self.n_splits
 
     @checked
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Numbers, Numbers]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Integers, Integers]]:
         """Yield (train, test): numbers of queries for a Dataset, else row numbers by the query ids ``groups``."""
         if isinstance(X, Dataset):
             yield from self._query_numbers(X.n_queries)
@@ -135,7 +134,7 @@ class QueryKFold:
             f"QueryKFold({self.n_splits}, shuffle={self.shuffle}, random_state={self.random_state}, letor={self.letor})"
         )
 
-    def _parts(self, n_queries: int) -> list[Numbers]:
+    def _parts(self, n_queries: int) -> list[Integers]:
         if n_queries < self.n_splits:
             raise InputError(f"n_splits: expected at least {self.n_splits} queries for as many folds, got {n_queries}")
         order = np.arange(n_queries)
@@ -143,7 +142,7 @@ class QueryKFold:
             order = np.random.default_rng(self.random_state).permutation(n_queries)
         return [np.sort(part) for part in np.array_split(order, self.n_splits)]
 
-    def _query_numbers(self, n_queries: int) -> Iterator[tuple[Numbers, Numbers]]:
+    def _query_numbers(self, n_queries: int) -> Iterator[tuple[Integers, Integers]]:
         parts = self._parts(n_queries)
         for fold in range(1, self.n_splits + 1):
             if self.letor:
@@ -154,7 +153,7 @@ class QueryKFold:
                 yield _join(parts, others), parts[fold - 1]
 
 
-def _join(parts: list[Numbers], chosen: list[int]) -> Numbers:
+def _join(parts: list[Integers], chosen: list[int]) -> Integers:
     return np.sort(np.concatenate([parts[part] for part in chosen]))
 
 

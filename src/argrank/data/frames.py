@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from argrank._lazy import LazyModule
 from argrank.data.io.columns.table import Reading, arguments_of
 from argrank.errors import InputError
+
+nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
 
 FRAMES = ("columns", "column_names")  # attributes of the types of data frames
 TABLES = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")  # protocols of any other table
@@ -22,24 +25,16 @@ def is_frame(X: Any) -> bool:
     kind = type(X)
     if isinstance(X, np.ndarray | list | tuple) or not any(hasattr(kind, name) for name in (*FRAMES, *TABLES)):
         return False
-    import narwhals as nw
-
     try:
         found = nw.from_native(X, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"expected columns of different names: {' '.join(str(error).split())}") from error
     if isinstance(found, nw.Series):
         return False
-    return isinstance(found, nw.DataFrame | nw.LazyFrame) or (
-        any(hasattr(kind, name) for name in TABLES) and not _is_arrow_column(X)
-    )
-
-
-def _is_arrow_column(X: Any) -> bool:
-    """Tell whether an object of the Arrow protocols is one column, not a table."""
-    import pyarrow as pa
-
-    return isinstance(X, pa.Array | pa.Scalar) and not isinstance(X, pa.StructArray)
+    if isinstance(found, nw.DataFrame | nw.LazyFrame):
+        return True
+    speaks_arrow = any(hasattr(kind, name) for name in TABLES)
+    return speaks_arrow and (isinstance(X, pa.StructArray) or not isinstance(X, pa.Array | pa.Scalar))  # not one column
 
 
 def columns_of(
@@ -58,8 +53,6 @@ def columns_of(
 
 def column_names(frame: Any) -> list[str]:
     """Return the names of the columns of a data frame."""
-    import narwhals as nw
-
     table = nw.from_native(frame)
     return list(table.collect_schema().names() if isinstance(table, nw.LazyFrame) else table.columns)
 
@@ -73,8 +66,6 @@ def select_columns(frame: Any, names: Sequence[str]) -> Any:
 
 def _table(frame: Any) -> Any:
     """Return an eager frame of narwhals."""
-    import narwhals as nw
-
     table = nw.from_native(frame, pass_through=True)
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         table = nw.from_native(_arrow_table(frame))
@@ -83,7 +74,6 @@ def _table(frame: Any) -> Any:
 
 def _arrow_table(X: Any) -> Any:
     """Return the pyarrow table of an object that speaks one of the Arrow protocols."""
-    import pyarrow as pa
     from pyarrow.interchange import from_dataframe
 
     try:

@@ -5,7 +5,7 @@ The borders of blocks depend only on the data, for every engine and every file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,8 +113,13 @@ def _array_of_sequence(values: Any) -> NDArray[Any]:
     kinds = {type(value) for value in values}
     if kinds == {float} or (kinds == {int} and np.asarray(values).dtype.kind in "iu"):
         return np.asarray(values)
+    return objects(values)
+
+
+def objects(values: Collection[Any]) -> NDArray[Any]:
+    """Return values as an array of objects, whatever NumPy would make of them."""
     array = np.empty(len(values), object)
-    array[:] = values
+    array[:] = list(values)
     return array
 
 

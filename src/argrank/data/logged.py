@@ -61,8 +61,9 @@ def load_logged(
         grades = _grades(judgements)
         judged = [hit for hit in kept if hit.docid in grades.get(hit.qid, ())]
         if not judged:
+            queries = ", ".join(map(repr, list(dict.fromkeys(hit.qid for hit in kept))[:3]))
             raise InputError(
-                f"judgements: expected grades of logged documents, got none; queries of the log: {_some(kept)}; "
+                f"judgements: expected grades of logged documents, got none; queries of the log: {queries}; "
                 f"of the judgements: {', '.join(map(repr, list(grades)[:3]))}"
             )
         if len(judged) < len(kept):
@@ -101,7 +102,3 @@ def _grades(judgements: Any) -> dict[str, dict[str, float]]:
     for qid, docid, grade in zip(qrels.qid.tolist(), qrels.docno.tolist(), qrels.rel.tolist(), strict=True):
         grades.setdefault(str(qid), {})[str(docid)] = grade
     return grades
-
-
-def _some(hits: list[Hit]) -> str:
-    return ", ".join(repr(qid) for qid in list(dict.fromkeys(hit.qid for hit in hits))[:3])

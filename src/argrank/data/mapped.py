@@ -60,10 +60,8 @@ def give_back(X: Any) -> None:
         if mapped is None or not array.nbytes or not hasattr(mmap, "MADV_DONTNEED"):
             continue
         start = array.ctypes.data - np.frombuffer(mapped, np.uint8).ctypes.data
-        first, last = (
-            -(-start // mmap.PAGESIZE) * mmap.PAGESIZE,
-            (start + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE,
-        )
+        first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+        last = (start + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
         if last > first:
             mapped.madvise(mmap.MADV_DONTNEED, first, last - first)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from argrank._json import json_value
+from argrank._tables import text_lines
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.query_statistics import blocks
@@ -97,7 +99,7 @@ class Overview:
             "share_zero": found.zeros / data.n_documents,
             "missing": found.missing,
         }
-        lists = {title: [_plain(value) for value in column] for title, column in columns.items()}
+        lists = {title: json_value(column) for title, column in columns.items()}
         return {
             "n_queries": data.n_queries,
             "n_documents": data.n_documents,
@@ -115,18 +117,16 @@ class Overview:
         lines = ["documents a query: " + ", ".join(f"{title} {value:g}" for title, value in self._lengths().items())]
         if facts["labels"]:
             top = max(one["documents"] for one in facts["labels"])
-            body = [
-                [one["label"], f"{one['documents']:,}", f"{one['documents'] / self.data.n_documents:.1%}",
-                 "#" * math.ceil(BAR * one["documents"] / top)]
-                for one in facts["labels"]
-            ]  # fmt: skip
-            lines += ["", *_table(["label", "documents", "share", ""], body, left=(0, 3))]
-        body = [
-            [printable(one["feature"]), *(_short(one[title]) for title in ("min", "max", "mean")),
-             f"{one['share_zero']:.0%}", f"{one['missing']:,.0f}"]
-            for one in facts["features"][:MOST_FEATURES]
-        ]  # fmt: skip
-        lines += ["", *_table(["feature", "min", "max", "mean", "zero", "missing"], body, left=(0,))]
+            n = self.data.n_documents
+            body = [(one["label"], f"{one['documents']:,}", f"{one['documents'] / n:.1%}") for one in facts["labels"]]
+            bars = ["#" * math.ceil(BAR * one["documents"] / top) for one in facts["labels"]]
+            table = zip(text_lines(("label", "documents", "share"), body), ["", *bars], strict=True)
+            lines += ["", *(f"{row}  {bar}".rstrip() for row, bar in table)]
+        rows = []
+        for one in facts["features"][:MOST_FEATURES]:
+            numbers = ["-" if one[title] is None else f"{one[title]:.4g}" for title in ("min", "max", "mean")]
+            rows.append((printable(one["feature"]), *numbers, f"{one['share_zero']:.0%}", f"{one['missing']:,.0f}"))
+        lines += ["", *text_lines(("feature", "min", "max", "mean", "zero", "missing"), rows)]
         if len(facts["features"]) > MOST_FEATURES:
             lines.append(f"… and {len(facts['features']) - MOST_FEATURES} more features")
         return "\n".join(lines)
@@ -142,22 +142,3 @@ class Overview:
 
     def _lengths(self) -> dict[str, float]:
         return {title: float(np.quantile(self.data.sizes, share)) for title, share in QUANTILES.items()}
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _short(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
-
-
-def _table(head: list[str], body: list[list[str]], left: tuple[int, ...]) -> list[str]:
-    widths = [max(len(row[column]) for row in (head, *body)) for column in range(len(head))]
-    return [
-        "  ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (head, *body)
-    ]

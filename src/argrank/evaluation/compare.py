@@ -15,7 +15,7 @@ from argrank._types import Floats
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.data.io.trec.forms import is_run
-from argrank.errors import InputError, OptionError, unknown_name
+from argrank.errors import InputError, check_name
 from argrank.evaluation import significance
 from argrank.evaluation.comparison import Comparison, PairResult, SegmentResult
 from argrank.evaluation.counterfactual.result import ClickComparison
@@ -110,7 +110,7 @@ def compare(
         on_log = {"propensities": propensities, "estimator": estimator, "features": features}
         on_log |= {"min_coverage": min_coverage, "min_clicks": min_clicks}
         return compare_on_log(systems, data, measures, rules, baseline, **on_log)
-    given = _check(scores, baseline, test, correction, level, n_resamples)
+    given = _check(scores, baseline, test, correction)
     rules, asked = make_convention(convention, **switches), measure_list(measures)
     evaluations = evaluate_systems(given, data, asked, rules, by=by)
     return compare_evaluations(
@@ -177,9 +177,7 @@ def compare_evaluations(
     )
 
 
-def _check(
-    scores: Any, baseline: str | None, test: str, correction: str, level: float, n_resamples: int
-) -> dict[str, Any]:
+def _check(scores: Any, baseline: str | None, test: str, correction: str) -> dict[str, Any]:
     """Return the systems by name; raise before evaluating if they cannot be compared."""
     systems, several = named_systems(scores)
     if not several or (isinstance(scores, Mapping) and not all(isinstance(name, str) for name in scores)):
@@ -189,16 +187,10 @@ def _check(
         )
     if len(systems) < 2:
         raise InputError(f"scores: expected at least two systems to compare, got {len(systems)}")
-    if baseline is not None and baseline not in systems:
-        raise unknown_name("baseline", baseline, systems)
-    if test not in significance.TESTS:
-        raise unknown_name("test", test, significance.TESTS)
-    if correction not in CORRECTIONS:
-        raise unknown_name("correction", correction, CORRECTIONS)
-    if not 0 < level < 1:
-        raise OptionError(f"level: expected a share between 0 and 1, got {level!r}")
-    if n_resamples < 1:
-        raise OptionError(f"n_resamples: expected a positive number, got {n_resamples!r}")
+    if baseline is not None:
+        check_name("baseline", baseline, systems)
+    check_name("test", test, significance.TESTS)
+    check_name("correction", correction, CORRECTIONS)
     return systems
 
 

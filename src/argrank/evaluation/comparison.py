@@ -18,7 +18,7 @@ from argrank._results import Framed, Rendered
 from argrank._tables import Cell, Table, measure_text, table
 from argrank._types import Floats
 from argrank.data.checks import as_array
-from argrank.errors import InputError, check_name, shown, unknown_name
+from argrank.errors import InputError, check_name, shown
 from argrank.evaluation.intervals import difference_text
 from argrank.evaluation.segments import groups, interval_text, mean_with_interval
 from argrank.evaluation.significance import EXACT_QUERIES
@@ -128,11 +128,9 @@ class Comparison(Rendered, Framed):
     @checked
     def differences(self, measure: str, a: str, b: str) -> Floats:
         """Return the measure of system a minus that of system b for each of ``query_ids``, NaN where undefined."""
-        if measure not in self.measures:
-            raise unknown_name("measure of this comparison", measure, self.measures)
+        check_name("measure of this comparison", measure, self.measures)
         for system in (a, b):
-            if system not in self.systems:
-                raise unknown_name("system of this comparison", system, self.systems)
+            check_name("system of this comparison", system, self.systems)
         return self.values[a][measure] - self.values[b][measure]
 
     @checked
@@ -156,15 +154,13 @@ class Comparison(Rendered, Framed):
     @checked
     def letter_of(self, system: str) -> str:
         """Return the letter of a system, a for the first."""
-        if system not in self.systems:
-            raise unknown_name("system of this comparison", system, self.systems)
+        check_name("system of this comparison", system, self.systems)
         return _letters(len(self.systems))[self.systems.index(system)]
 
     @checked
     def letters(self, measure: str) -> dict[str, str]:
         """Return for each system the letters of the systems it beats significantly (a for the first system, …)."""
-        if measure not in self.measures:
-            raise unknown_name("measure of this comparison", measure, self.measures)
+        check_name("measure of this comparison", measure, self.measures)
         letter = {system: self.letter_of(system) for system in self.systems}
         beaten: dict[str, set[str]] = {system: set() for system in self.systems}
         for pair in self.pairs:
@@ -198,8 +194,7 @@ class Comparison(Rendered, Framed):
             "segments": [dataclasses.asdict(one) for one in self.segments],
             "notes": list(self.notes),
         }
-        plain: dict[str, Any] = json_value(found)
-        return plain
+        return dict(json_value(found))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return every measure and pair of systems by column."""
@@ -215,21 +210,11 @@ class Comparison(Rendered, Framed):
     def _means_table(self) -> Table:
         letters = {measure: self.letters(measure) for measure in self.measures}
         best = {measure: max(self.means[system][measure] for system in self.systems) for measure in self.measures}
-        rows = [
-            (
-                Cell(letter),
-                Cell(system),
-                *(
-                    Cell(
-                        measure_text(mean := self.means[system][measure]),
-                        mean == best[measure],
-                        letters[measure][system],
-                    )
-                    for measure in self.measures
-                ),
-            )
-            for letter, system in zip(_letters(len(self.systems)), self.systems, strict=True)
-        ]
+        rows = []
+        for letter, system in zip(_letters(len(self.systems)), self.systems, strict=True):
+            means = {measure: self.means[system][measure] for measure in self.measures}
+            cells = [Cell(measure_text(one), one == best[name], letters[name][system]) for name, one in means.items()]
+            rows.append((Cell(letter), Cell(system), *cells))
         return Table(("", "system", *self.measures), tuple(rows), 2)
 
     @checked
@@ -243,16 +228,11 @@ class Comparison(Rendered, Framed):
             if measures is not None and pair.measure not in measures:
                 continue
             p_values = [pair.p_value, pair.p_corrected] if corrected else [pair.p_value]
-            rows.append(
-                (
-                    *map(Cell, (pair.measure, pair.a, pair.b, _signed(pair.difference))),
-                    Cell(self.interval_text(pair)),
-                    *map(Cell, map(_probability, p_values[:-1])),
-                    Cell(_probability(p_values[-1]), best=p_values[-1] <= self.level),
-                    *map(Cell, (_signed(pair.effect_size, 2), str(pair.wins), str(pair.ties), str(pair.losses))),
-                )
-            )
-        return Table(tuple(header), tuple(rows), 3)
+            last = Cell(_probability(p_values[-1]), best=p_values[-1] <= self.level)
+            names = (pair.measure, pair.a, pair.b, _signed(pair.difference), self.interval_text(pair))
+            counts = (_signed(pair.effect_size, 2), pair.wins, pair.ties, pair.losses)
+            rows.append((*names, *map(_probability, p_values[:-1]), last, *counts))
+        return table(header, rows, 3)
 
     def segment_tables(self) -> list[Table]:
         """Return the means and the differences on every segment as tables; none where ``by`` was not given."""

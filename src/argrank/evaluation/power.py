@@ -88,8 +88,7 @@ class Power(Rendered):
         """Sentences on how it was computed."""
         notes = [
             f"Smallest difference: the one that as many queries show with a chance of {100 * self.chance:g} % by a "
-            f"paired "
-            f"t-test at level {self.level:g}, uncorrected; found by resampling these queries.",
+            f"paired t-test at level {self.level:g}, uncorrected; found by resampling these queries.",
         ]
         if not all(np.isfinite(row.smallest) for row in self.rows):
             notes.append(f"-: fewer than {PILOT} queries, or too few on which the systems differ.")

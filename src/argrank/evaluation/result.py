@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from argrank._json import json_value
 from argrank._results import Framed
-from argrank._tables import Table, table, to_html, to_text
+from argrank._tables import Table, counted, table, to_html, to_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import MissingExtraError
@@ -109,16 +109,16 @@ class Evaluation(Framed):
                 filled = np.where(lacking, rules.undefined, raw)
             result.values[name] = np.where(absent, np.nan, filled) if absent.any() else filled
             result.undefined[name] = int(lacking.sum())
-            counted = ~absent
-            result.zero_filled[name] = _mean(np.where(lacking, 0.0, raw), weight, counted, order)
+            counts = ~absent
+            result.zero_filled[name] = _mean(np.where(lacking, 0.0, raw), weight, counts, order)
             if rules.undefined == "skip" or convention.empty == "skip":
-                counted = counted & ~lacking
+                counts = counts & ~lacking
             if measure.adds_up:
-                result.means[name] = result.zero_filled[name] = math.fsum(filled[counted].tolist())
+                result.means[name] = result.zero_filled[name] = math.fsum(filled[counts].tolist())
                 result.added_up += (name,)
                 continue
             alone = lacking if rules.undefined_weight == "one" and measure.spelling == "nDCG" else None
-            result.means[name] = _mean(filled, weight, counted, order, alone)
+            result.means[name] = _mean(filled, weight, counts, order, alone)
         result.notes = _notes(result, data)
         return result
 
@@ -216,9 +216,7 @@ class Evaluation(Framed):
         if self.correction is None:
             return {}
         powered = {name: one._asdict() for name, one in self.correction.powered.items()}
-        found = {"n_trusted": len(self.correction.where), "powered": powered}
-        plain: dict[str, Any] = json_value(found)
-        return plain
+        return dict(json_value({"n_trusted": len(self.correction.where), "powered": powered}))
 
     def texts(self) -> list[str]:
         """Return the figures of ``means`` as the convention prints them; sums of counts as whole numbers."""
@@ -248,9 +246,8 @@ class Evaluation(Framed):
         return [self._table()] if self.segment_of is None else [self._table(), segments_table(self.segments)]
 
     def _caption(self) -> str:
-        queries = f"{self.n_queries:,} {'query' if self.n_queries == 1 else 'queries'}"
         ties = f", {self.n_tied:,} with ties between labels" if self.n_tied else ""
-        return f"{queries}{ties}; convention {self.convention.name}"
+        return f"{counted(self.n_queries, 'query', 'queries')}{ties}; convention {self.convention.name}"
 
     def __repr__(self) -> str:
         lines = [to_text(self._tables()), self._caption(), *self.notes]
@@ -266,23 +263,17 @@ class Evaluation(Framed):
 def _mean(
     values: Floats,
     weight: Floats | None,
-    counted: NDArray[np.bool_] | None,
+    counts: NDArray[np.bool_],
     order: NDArray[np.intp] | None,
     alone: NDArray[np.bool_] | None = None,
 ) -> float:
-    """Return the (weighted) mean of the counted values; those in ``alone`` have weight one."""
+    """Return the (weighted) mean of the values that count; those in ``alone`` have weight one."""
     weights = np.ones(len(values)) if weight is None else weight
-    if order is not None:
-        values, weights = values[order], weights[order]
-        counted = None if counted is None else counted[order]
-        alone = None if alone is None else alone[order]
-    if counted is not None:
-        values, weights = values[counted], weights[counted]
-        alone = None if alone is None else alone[counted]
-    divisor = float(weights.sum())
+    kept = np.flatnonzero(counts) if order is None else order[counts[order]]
+    divisor = float(weights[kept].sum())
     if divisor == 0:
         return math.nan
-    terms = values * (weights if alone is None else np.where(alone, 1.0, weights))
+    terms = (values * (weights if alone is None else np.where(alone, 1.0, weights)))[kept]
     if np.isnan(terms).any():
         return math.nan
     top = float(np.cumsum(terms)[-1]) if order is not None else math.fsum(terms.tolist())

@@ -39,8 +39,7 @@ class RunOverview:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        plain: dict[str, Any] = json_value({"qrels": self.qrels, "runs": self.runs})
-        return plain
+        return dict(json_value({"qrels": self.qrels, "runs": self.runs}))
 
     def __repr__(self) -> str:
         lines = []

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from argrank._tables import measure_text
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import objects
 from argrank.data.io.trec.forms import table_columns
 from argrank.errors import InputError, shown
 from argrank.evaluation.defaults import LEVEL
@@ -64,8 +65,7 @@ def segments_by_id(by: Mapping[Any, Any], query_ids: NDArray[Any]) -> NDArray[An
 
 
 def _names(found: list[Any]) -> NDArray[Any]:
-    names = np.empty(len(found), object)
-    names[:] = [_text(one) for one in found]
+    names = objects([_text(one) for one in found])
     n_segments = len(set(names.tolist()))
     if n_segments > MOST:
         raise InputError(f"by: expected at most {MOST} segments, got {n_segments}, such as {shown(names[0])}")

@@ -16,7 +16,7 @@ from scipy.special import stdtr
 
 from argrank._blas import single_threaded_blas
 from argrank._types import Floats
-from argrank.errors import unknown_name
+from argrank.errors import check_name
 from argrank.evaluation.defaults import LEVEL, N_RESAMPLES
 
 Array = Floats
@@ -88,7 +88,8 @@ def randomisation(differences: Array, n_resamples: int = N_RESAMPLES, random_sta
     patterns whose mean is at least as far from zero as the one observed: of all patterns for up to 16 queries, of
     ``n_resamples`` random ones and the observed one beyond, so that p is never 0.
     """
-    total, reached = differences.sum(axis=0), _reached(differences)
+    total = differences.sum(axis=0)
+    reached = np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)  # the same sum in another order is rounded
     hits, n_patterns = np.zeros(differences.shape[1]), 0
     for flipped, drawn in _patterns(len(differences), n_resamples, random_state):
         n_patterns += drawn
@@ -149,11 +150,6 @@ def _product(flipped: Array, differences: Array) -> Array:
         return np.asarray(flipped @ differences)
 
 
-def _reached(differences: Array) -> Any:
-    """Return the size of sum that counts as reached: the same sum in another order differs by rounding."""
-    return np.abs(differences.sum(axis=0)) - ROUNDING * np.abs(differences).sum(axis=0)
-
-
 TESTS = {"randomisation": randomisation, "t": paired_t, "wilcoxon": wilcoxon}
 
 
@@ -161,8 +157,7 @@ def p_values(
     differences: Array, test: str, n_resamples: int = N_RESAMPLES, random_state: int = 0, reach: Array | float = np.inf
 ) -> Array:
     """Return the p-values of the test of that name; ``reach`` as in ``paired_t``."""
-    if test not in TESTS:
-        raise unknown_name("test", test, TESTS)
+    check_name("test", test, TESTS)
     if test == "randomisation":
         return randomisation(differences, n_resamples, random_state)
     return paired_t(differences, reach) if test == "t" else wilcoxon(differences)

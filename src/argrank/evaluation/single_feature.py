@@ -7,13 +7,13 @@ from collections.abc import Collection
 import numpy as np
 
 from argrank.data.dataset import Dataset
+from argrank.data.doctor.facts import sampled
 from argrank.data.doctor.labels import order_of_labels
 from argrank.data.summary import feature_label
 from argrank.evaluation.evaluate import mean_of
 
 NEARLY = 0.98  # of the model's value
 SURE = 0.85  # AUC of the feature alone, below which there is no warning
-SAMPLE_ROWS = 20_000
 
 
 def single_feature(
@@ -25,8 +25,7 @@ def single_feature(
     """
     if data.is_sparse or not data.is_judged:
         return None
-    step = max(1, -(-data.n_documents // SAMPLE_ROWS))
-    shares = np.nan_to_num(order_of_labels(data.select(np.arange(0, data.n_queries, step)) if step > 1 else data))
+    shares = np.nan_to_num(order_of_labels(sampled(data)))
     if known is not None and data.feature_names is not None:
         shares *= np.isin(data.feature_names, list(known))
     best = int(np.argmax(shares))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -185,9 +185,6 @@ def _quick_matches(systems: Mapping[str, Any], data: Any) -> dict[str, Matched] 
 
 def matched_lists(matched: Matched, name: str) -> Lists:
     """Return the lists of a run that was matched with judgements."""
-    absent: dict[str, Any] = dict.fromkeys(
-        ("comments", "sample_weight", "sources", "titles", "preferences", "query_weight", "query_texts")
-    )
     returned = Dataset._assemble(
         X=matched.scores[:, None],
         y=matched.labels,
@@ -195,8 +192,6 @@ def matched_lists(matched: Matched, name: str) -> Lists:
         query_ids=matched.query_ids,
         untouched={"document_ids": Later(matched.document_ids)},
         feature_names=(name,),
-        feature_base=1,
-        **absent,
     )
     judged = Judgements(matched.judged, offsets(matched.n_judged), matched.gaps)
     return Lists(returned, matched.scores, judged, matched.sizes == 0, matched.strangers)
@@ -216,8 +211,7 @@ def stored_scores(given: Any, data: Dataset, name: str) -> Floats:
     if hasattr(given, "predict"):
         return data.from_caller(predicted_scores(given, data, name))
     scores = read_scores(given, data) if isinstance(given, str | os.PathLike) else given
-    stored: Floats = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
-    return stored
+    return np.asarray(data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score")))
 
 
 def feature_scores(data: Any, name: str, what: str) -> Floats:
@@ -227,8 +221,7 @@ def feature_scores(data: Any, name: str, what: str) -> Floats:
         known = ", ".join(features) or "none"
         raise OptionError(f"{what}: expected a feature that is a number, got {shown(name)}; known: {known}")
     values = data.to_caller(data.X[:, features.index(name)]).astype(float)
-    scores: Floats = np.where(np.isnan(values), np.nanmin(values) - 1.0, values)
-    return scores
+    return np.asarray(np.where(np.isnan(values), np.nanmin(values) - 1.0, values))
 
 
 def in_precision(scores: Floats, convention: Convention) -> Floats:
@@ -236,8 +229,7 @@ def in_precision(scores: Floats, convention: Convention) -> Floats:
     if convention.score_dtype != "float32":
         return scores
     greatest = float(np.finfo(np.float32).max)
-    rounded: Floats = np.clip(scores, -greatest, greatest).astype(np.float32).astype(np.float64)
-    return rounded
+    return np.asarray(np.clip(scores, -greatest, greatest).astype(np.float32).astype(np.float64))
 
 
 def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> Judgements:
@@ -254,8 +246,4 @@ def judged_labels(judgements: Dataset | Mapping[Any, Any], data: Dataset) -> Jud
         if qid not in source:
             raise InputError(f"judgements: expected labels for every query, got none for query {shown(qid)}")
         found.append(checks.labels(source[qid], len(source[qid])))
-    return Judgements(np.concatenate(found), offsets(_sizes(found)))
-
-
-def _sizes(lists: Sequence[Floats]) -> NDArray[Any]:
-    return np.array([len(one) for one in lists])
+    return Judgements(np.concatenate(found), offsets(np.array([len(one) for one in found])))

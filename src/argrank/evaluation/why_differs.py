@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from argrank._declared import checked
@@ -103,13 +102,13 @@ def why_differs(
     value_a, value_b = mean(start), mean(goal)
     wanted = goal.switches()
     differing = [switch for switch, value in start.switches().items() if value != wanted[switch] and switch != "format"]
-    alone = {switch: mean(_changed(start, {switch: wanted[switch]})) - value_a for switch in differing}
+    alone = {switch: mean(replace(start, **{switch: wanted[switch]})) - value_a for switch in differing}
     # Rounding of a sum in another order is not a difference between tools.
     noise = 1e-12 * max(1.0, abs(value_a))
     order = sorted(differing, key=lambda switch: -_size(alone[switch]))
     current, before, steps, idle = start, value_a, [], []
     for switch in order:
-        current = _changed(current, {switch: wanted[switch]})
+        current = replace(current, **{switch: wanted[switch]})
         after = mean(current)
         if _size(alone[switch]) > noise or _size(after - before) > noise:
             steps.append(Step(switch, getattr(start, switch), wanted[switch], alone[switch], after))
@@ -117,10 +116,6 @@ def why_differs(
             idle.append(switch)
         before = after
     return Differences(one, start, goal, value_a, value_b, steps, [s for s in differing if s in idle])
-
-
-def _changed(convention: Convention, switches: dict[str, Any]) -> Convention:
-    return dataclasses.replace(convention, **switches)
 
 
 def _size(change: float) -> float:

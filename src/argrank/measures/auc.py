@@ -9,6 +9,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.errors import OptionError, shown
 from argrank.measures.conventions import Convention
+from argrank.measures.gains import relevance
 from argrank.measures.measure import Measure, ratio
 from argrank.measures.pairs import balance, n_pairs
 from argrank.measures.rankings import Rankings
@@ -47,7 +48,5 @@ class AUC(Measure):
         return ratio((balance(rankings, levels) + pairs) / 2.0, pairs)
 
     def _structure(self, convention: Convention) -> Structure:
-        def gains(labels: Floats) -> Floats:
-            return labels if self.graded else (labels >= convention.relevant_at).astype(np.float64)
-
+        gains = np.asarray if self.graded else relevance(convention.relevant_at)
         return Structure("pairs", gains, np.zeros, "pairs")

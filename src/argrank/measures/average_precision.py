@@ -81,8 +81,7 @@ def precision_terms(rankings: Rankings, relevant: NDArray[np.bool_]) -> Floats:
 
 def _above(ties: TieGroups, relevant: NDArray[np.bool_], count: Floats) -> Floats:
     """Return the number of relevant documents above every group."""
-    above: Floats = count.reshape(-1)[ties.first] - relevant.reshape(-1)[ties.first]
-    return above
+    return np.asarray(count.reshape(-1)[ties.first] - relevant.reshape(-1)[ties.first])
 
 
 def _set_over_hits(result: Floats, rankings: Rankings, relevant: NDArray[np.bool_], ties: TieGroups, k: int) -> None:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from argrank.errors import OptionError, is_finite, shown, unknown_name
+from argrank.errors import OptionError, check_name, is_finite, shown, unknown_name
 from argrank.measures.discounts import LOGARITHMS, Discount, check_discount
 from argrank.measures.gains import Gain, GainTable, check_gain
 
@@ -217,8 +217,7 @@ def make_convention(convention: str | Convention = "default", **switches: Any) -
             raise unknown_name("convention", convention, PRESETS)
         chosen = Convention(name=name, **PRESETS[name])
     for switch in switches:
-        if switch not in SWITCHES:
-            raise unknown_name("switch", switch, SWITCHES)
+        check_name("switch", switch, SWITCHES)
     given = {switch: value for switch, value in switches.items() if value is not None}
     if not given:
         return chosen

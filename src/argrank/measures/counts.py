@@ -123,5 +123,4 @@ class SetF(Measure):
 
 
 def _hits(rankings: Rankings, relevant_at: float) -> Floats:
-    hits: Floats = np.count_nonzero(rankings.relevant(relevant_at), axis=1).astype(np.float64)
-    return hits
+    return np.asarray(np.count_nonzero(rankings.relevant(relevant_at), axis=1).astype(np.float64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,9 +56,7 @@ class DCG(Measure):
         return zero_if_short(value, rankings, convention, self.k)
 
     def _structure(self, convention: Convention) -> Structure | None:
-        def gains(labels: Floats) -> Floats:
-            return gains_of(labels, convention.gain, convention.relevant_at)
-
+        gains = partial(gains_of, gain=convention.gain, relevant_at=convention.relevant_at)
         return Structure("additive", gains, cut_discounts(convention.discount, self.k), self._divisor)
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:

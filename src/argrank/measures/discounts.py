@@ -11,7 +11,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.checks import as_array
-from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.errors import InputError, OptionError, check_name, shown
 
 DISCOUNTS = ("letor", "log2", "reciprocal")
 
@@ -26,8 +26,7 @@ Discount: TypeAlias = str | Callable[[Floats], Any]
 def check_discount(discount: Any) -> Discount:
     """Return a discount as one that ``discounts`` takes: a known name or a callable of the ranks 1, 2, …."""
     if isinstance(discount, str):
-        if discount not in DISCOUNTS:
-            raise unknown_name("discount", discount, DISCOUNTS)
+        check_name("discount", discount, DISCOUNTS)
         return discount
     if callable(discount) and not isinstance(discount, type):
         return cast(Discount, discount)

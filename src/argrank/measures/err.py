@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -35,9 +36,8 @@ class ERR(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         grade = self.max_grade
-        if grade is not None and (
-            isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 < grade < 1024
-        ):
+        is_number = isinstance(grade, int | float) and not isinstance(grade, bool)
+        if grade is not None and not (is_number and 0 < grade < 1024):
             raise OptionError(f"ERR(max_grade=…): expected a positive number, got {shown(grade)}")
 
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
@@ -48,9 +48,7 @@ class ERR(Measure):
         return total(terms[:, : self.k])
 
     def _structure(self, convention: Convention) -> Structure:
-        def gains(labels: Floats) -> Floats:
-            return satisfaction(labels, convention.max_grade)
-
+        gains = partial(satisfaction, max_grade=convention.max_grade)
         return Structure("cascade", gains, cut_discounts("reciprocal", self.k))
 
     def columns(self, rankings: Rankings, convention: Convention) -> dict[str, Floats]:

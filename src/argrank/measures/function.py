@@ -120,12 +120,10 @@ class FunctionMeasure(Measure):
         for place, (query, ranked) in enumerate(zip(queries, labels, strict=True)):
             key = (0 if alone else query, ranked.tobytes())
             if key not in known:
-                known[key] = self.call(*self._arrays(ranked, query, rankings, convention))
+                arrays = (self._array(one, ranked, query, rankings, convention) for one in self.inputs)
+                known[key] = self.call(*arrays)
             values[place] = known[key]
         return values
-
-    def _arrays(self, labels: Floats, query: int, rankings: Rankings, convention: Convention) -> list[Floats]:
-        return [self._array(one, labels, query, rankings, convention) for one in self.inputs]
 
     def _array(self, name: str, labels: Floats, query: int, rankings: Rankings, convention: Convention) -> Floats:
         if name == "labels":

@@ -10,7 +10,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.data.checks import as_array
-from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.errors import InputError, OptionError, check_name, shown
 from argrank.measures.structure import Gaining
 
 GAINS = ("binary", "exp2", "linear")
@@ -61,8 +61,7 @@ Gain: TypeAlias = str | GainTable | Callable[[Floats], Any]
 def check_gain(gain: Any) -> Gain:
     """Check a gain and return it in a form for ``gains_of``: a known name, a table, or a callable."""
     if isinstance(gain, str):
-        if gain not in GAINS:
-            raise unknown_name("gain", gain, GAINS)
+        check_name("gain", gain, GAINS)
         return gain
     if callable(gain) and not isinstance(gain, type):
         return cast(Gain, gain)
@@ -109,8 +108,3 @@ def row_targets(data: Gaining, gain: Gain) -> Floats:
 def relevance(relevant_at: float) -> Callable[[Floats], Floats]:
     """Return the gains of binary measures: 1 from ``relevant_at`` up, else 0."""
     return lambda labels: (labels >= relevant_at).astype(np.float64)
-
-
-def is_increasing(gain: Gain) -> bool:
-    """Tell whether a greater label never gains less, as with the named gains."""
-    return isinstance(gain, str)

@@ -59,8 +59,7 @@ def _terms(rankings: Rankings, relevant_at: float) -> Floats:
 
 
 def _precision(relevant: Floats, judged: Floats, pooled: Floats, ranks: Floats) -> Floats:
-    first: Floats = (1.0 + pooled * ((relevant + EPSILON) / (judged + 2.0 * EPSILON))) / ranks
-    return first
+    return np.asarray((1.0 + pooled * ((relevant + EPSILON) / (judged + 2.0 * EPSILON))) / ranks)
 
 
 def _set_expected(terms: Floats, ties: TieGroups, above: list[Floats], kinds: Integers) -> None:

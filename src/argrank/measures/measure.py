@@ -90,17 +90,13 @@ class Measure(abc.ABC):
 
     def values(self, rankings: Rankings, convention: Convention) -> Floats:
         """Return the measure of every query, NaN where it is undefined."""
-        if rankings.are_gains:
-            return self._values_of_gains(rankings, convention)
+        if rankings.are_gains:  # the sum of the rows' own gains, each times the discount of its rank
+            structure = self.structure(convention)
+            if structure is None or not structure.takes_gains:
+                raise refused_gains(self.name)
+            return total(rankings.gains("linear", 0.0) * structure.discounts(rankings.width))
         rules = self.adapt(convention)
         return self._values(rankings.judged_only if rules.judged_only else rankings, rules)
-
-    def _values_of_gains(self, rankings: Rankings, convention: Convention) -> Floats:
-        """Sum the rows' own gains, each times the discount of its rank."""
-        structure = self.structure(convention)
-        if structure is None or not structure.takes_gains:
-            raise refused_gains(self.name)
-        return total(rankings.gains("linear", 0.0) * structure.discounts(rankings.width))
 
     @abc.abstractmethod
     def _values(self, rankings: Rankings, convention: Convention) -> Floats:
@@ -183,8 +179,7 @@ def total(terms: Floats) -> Floats:
     """
     if len(terms) == 1:
         return np.cumsum(terms, axis=1)[:, -1]
-    sums: Floats = np.ascontiguousarray(terms.T).sum(axis=0)
-    return sums
+    return np.asarray(np.ascontiguousarray(terms.T).sum(axis=0))
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:

@@ -58,8 +58,7 @@ def _unequal(ordered: Floats, sizes: Integers) -> Floats:
     columns = np.arange(ordered.shape[1])
     run_start = np.maximum.accumulate(np.where(changes, columns, 0), axis=1)
     equal = np.where(columns < sizes[:, None], columns - run_start, 0).sum(axis=1)
-    unequal: Floats = sizes * (sizes - 1.0) / 2.0 - equal
-    return unequal
+    return np.asarray(sizes * (sizes - 1.0) / 2.0 - equal)
 
 
 def _places(rankings: Rankings) -> Floats:

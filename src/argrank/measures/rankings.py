@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.data.unjudged import JUDGED, Gaps
-from argrank.measures.gains import Gain, gains_of, is_increasing
+from argrank.measures.gains import Gain, gains_of
 from argrank.measures.ties import TieGroups, find_ties
 
 Matrix = Floats
@@ -86,8 +86,7 @@ class Rankings:
     @property
     def there(self) -> NDArray[np.bool_]:
         """Which cells hold a document."""
-        there: NDArray[np.bool_] = np.arange(self.width) < self.sizes[:, None]
-        return there
+        return np.asarray(np.arange(self.width) < self.sizes[:, None])
 
     @cached_property
     def best_first(self) -> Matrix:
@@ -135,7 +134,7 @@ class Rankings:
 
     def ideal_gains(self, gain: Gain, relevant_at: float, k: int | None = None) -> Matrix:
         """Return the gains of the judged documents from the greatest down, to depth k."""
-        if is_increasing(gain):
+        if isinstance(gain, str):  # with a named gain, a greater label never gains less
             return _padded(self.best_first[:, :k], lambda labels: gains_of(labels, gain, relevant_at))
         gains = _padded(self.judged, lambda labels: gains_of(labels, gain, relevant_at), filler=-np.inf)
         best = -np.sort(-gains, axis=1)[:, :k]

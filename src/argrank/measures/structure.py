@@ -131,8 +131,7 @@ def greatest(gains: Floats, discounts: Floats, indptr: Integers) -> Floats:
     ordered = gains[np.lexsort((-gains, query))]
     rank = np.arange(len(gains)) - np.repeat(indptr[:-1], sizes)
     weights = np.concatenate((discounts, np.zeros(max(int(sizes.max(initial=0)) - len(discounts), 0))))
-    sums: Floats = np.bincount(query, weights=ordered * weights[rank], minlength=len(sizes))  # type: ignore[assignment]
-    return sums
+    return np.asarray(np.bincount(query, weights=ordered * weights[rank], minlength=len(sizes)))
 
 
 def level_numbers(gains: Floats, indptr: Integers) -> Floats:
@@ -160,8 +159,7 @@ def pair_counts(indptr: Integers, levels: Floats) -> Floats:
     """Return, for every query, how many pairs of its documents are of different level."""
     sizes = np.diff(indptr).astype(np.float64)
     equal = level_sizes(levels, indptr).astype(np.float64)
-    counts: Floats = 0.5 * (sizes**2 - (equal**2).sum(axis=1))
-    return counts
+    return np.asarray(0.5 * (sizes**2 - (equal**2).sum(axis=1)))
 
 
 def capped_pairs(gains: Floats, indptr: Integers) -> tuple[Floats, Floats]:

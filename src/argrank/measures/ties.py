@@ -48,8 +48,7 @@ class TieGroups:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over every group of one value per member."""
-        totals: Floats = np.add.reduceat(values, self.starts)
-        return totals
+        return np.asarray(np.add.reduceat(values, self.starts))
 
     def means(self, values: Floats) -> Floats:
         """Return for every member the mean over its group: the value expected at its rank."""

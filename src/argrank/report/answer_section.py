@@ -15,24 +15,10 @@ from argrank.evaluation.comparison import Comparison
 from argrank.evaluation.power import CHANCE, power_of_pair
 from argrank.evaluation.segments import groups
 from argrank.evaluation.single_feature import single_feature
-from argrank.report import svg
+from argrank.report import svg, verdict
 from argrank.report.figures import sorted_differences
 from argrank.report.svg import escape
-from argrank.report.verdict import (
-    MOST_NAMES,
-    Duel,
-    Intervals,
-    beaten_by,
-    command,
-    duels_of,
-    figures,
-    headline,
-    headline_html,
-    how_sure,
-    names_of,
-    signed,
-    strong,
-)
+from argrank.report.verdict import MOST_NAMES, Duel, Intervals, command, signed, strong
 from argrank.trials.system import System
 from argrank.trials.trial import Trial
 
@@ -53,14 +39,14 @@ def answer_section(
 ) -> str:
     """Return the section as HTML; ``ends`` are the chosen parameters at an end of their grid."""
     measure = comparison.measures[0]
-    duels = duels_of(comparison, best.name)
-    told = [figures(best.name, comparison, intervals, trial, baseline)]
+    duels = verdict.duels_of(comparison, best.name)
+    told = [verdict.figures(best.name, comparison, intervals, trial, baseline)]
     if duels:
         rival = duels[0].rival if baseline is None else baseline
         told.append(_queries(data, comparison, best.name, rival))
         if comparison.segment_of is not None:
             told.append(_segments(comparison, best.name, rival))
-    better = beaten_by(duels, trial)
+    better = verdict.beaten_by(duels, trial)
     next_steps = _next_steps(systems, best, comparison, duels, better, diagnosis, trial, ends)
     steps = "".join(f"<li>{one}</li>" for one in [*_leaks(data, best, comparison), *next_steps])
     order = sorted(range(len(systems)), key=lambda i: -comparison.means[systems[i].name][measure])
@@ -72,10 +58,10 @@ def answer_section(
         f"mean {measure} of {len(comparison.query_ids) - comparison.undefined[measure]:,} queries",
     )
     words = "".join(f"<p>{one}</p>" for one in told if one)
-    first = headline_html(headline(best.name, duels, comparison, baseline, better))
+    first = verdict.headline_html(verdict.headline(best.name, duels, comparison, baseline, better))
     return (
         f'<div class="answer"><div>{first}{words}'
-        f"{how_sure(duels, comparison, baseline)}<h3>What to do next</h3><ul>{steps}</ul></div>{chart}</div>"
+        f"{verdict.how_sure(duels, comparison, baseline)}<h3>What to do next</h3><ul>{steps}</ul></div>{chart}</div>"
     )
 
 
@@ -153,7 +139,7 @@ def _next_steps(
     if duels and not duels[0].sure:
         steps += _when_unsure(systems, best, duels, comparison)
     if ends:
-        places = names_of([one.partition(":")[0] for one in ends])
+        places = verdict.names_of([one.partition(":")[0] for one in ends])
         steps.append(f'Widen the grid of {places}: <a href="#training">a chosen value lies at its end</a>.')
     if warned:
         steps.append(f'Look at <a href="#data">the {counted(warned, "warning", "warnings")} of the doctor</a>.')

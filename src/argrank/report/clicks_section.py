@@ -16,7 +16,7 @@ from argrank.data.clicks.log import Clicks
 from argrank.data.clicks.rates import rates_by_rank
 from argrank.errors import InputError
 from argrank.evaluation.counterfactual.on_log import compared_on_log, evaluate_on_log
-from argrank.evaluation.counterfactual.result import ClickComparison, ClickEvaluation
+from argrank.evaluation.counterfactual.result import ClickEvaluation
 from argrank.measures.conventions import Convention
 from argrank.report import svg
 from argrank.report.svg import escape
@@ -39,7 +39,11 @@ def clicks_section(
     told = {name: _value(name, system, log, measures, rules, asked) for name, system in systems.items()}
     found = {name: one for name, one in told.items() if isinstance(one, ClickEvaluation)}
     refusals = [f"<p>{escape(one)}</p>" for one in told.values() if isinstance(one, InputError)]
-    earned = _earned(compared_on_log(found)) if found else ""
+    earned = ""
+    if found:
+        comparison = compared_on_log(found)
+        tables = (comparison.render("html"), to_html([comparison.by_traffic()]))
+        earned = "".join(f'<div class="scroll">{one}</div>' for one in tables)
     return (
         f'<div class="charts">{charts}</div><h3 id="earned">What each system would earn a session</h3>'
         f"{earned}{''.join(refusals)}"
@@ -85,8 +89,3 @@ def _by_rank(rank: Integers, value: Floats, low: Floats, high: Floats, title: st
     names = [f"rank {one}" for one in rank[:MOST_RANKS].tolist()]
     rows = [one[:MOST_RANKS].tolist() for one in (value, low, high)]
     return svg.bars(names, rows[0], title, label, list(zip(rows[1], rows[2], strict=True)), "ranks")
-
-
-def _earned(comparison: ClickComparison) -> str:
-    tables = (comparison.render("html"), to_html([comparison.by_traffic()]))
-    return "".join(f'<div class="scroll">{one}</div>' for one in tables)

@@ -48,19 +48,11 @@ def comparison_section(
         for number, (name, values) in enumerate(measure_curves(scores, data, "ndcg", CUTOFFS, convention).items())
     ]
     charts = svg.lines(curves, "NDCG at every cut-off", "cut-off k (documents)", "mean NDCG@k")
-    timed = [(one, one.seconds) for one in systems if one.seconds]
+    timed = {one.name: one.seconds for one in systems if one.seconds}
     if len(timed) > 1:
-        first = comparison.measures[0]
-        heights = [comparison.means[one.name][first] for one, _ in timed]
-        seconds = [one for _, one in timed]
-        charts += svg.points(
-            [one.name for one, _ in timed],
-            seconds,
-            heights,
-            "Time against quality",
-            "training, seconds",
-            f"mean {first}",
-        )
+        first, title = comparison.measures[0], "Time against quality"
+        heights = [comparison.means[name][first] for name in timed]
+        charts += svg.points([*timed], [*timed.values()], heights, title, "training, seconds", f"mean {first}")
     parts = [_means(systems, comparison, intervals), svg.legend(names), f'<div class="charts">{charts}</div>']
     if comparison.coverage:
         parts.append(_coverage(comparison))

@@ -31,7 +31,8 @@ class Explained(NamedTuple):
     def tables(self, top: int) -> list[Table]:
         """Return the importances and the dependence as tables."""
         order = [int(i) for i in np.argsort(-self.shares, kind="stable")[:top] if self.shares[i] > 0]
-        rows = [(self.features[i], f"{self.shares[i]:.1%}", _direction(self.directions[i])) for i in order]
+        words = ["raises" if sign > CLEAR else "lowers" if sign < -CLEAR else "-" for sign in self.directions]
+        rows = [(self.features[i], f"{self.shares[i]:.1%}", words[i]) for i in order]
         found = [table(("feature", "share", "a greater value"), rows)]
         if self.dependences:
             head = ("mean score, less its mean, if", *[""] * POINTS)
@@ -87,10 +88,6 @@ def _query(data: Dataset, given: str | None) -> int:
     raise unknown_name("query", given, [*ids, *texts])
 
 
-def _direction(sign: float) -> str:
-    return "raises" if sign > CLEAR else "lowers" if sign < -CLEAR else "-"
-
-
 def _pairs(found: Dependence) -> list[tuple[Any, float]]:
     """Return values, or texts, with the mean score; None where the feature is missing."""
     values: list[Any] = list(found.values if found.texts is None else found.texts)
@@ -101,9 +98,8 @@ def _pairs(found: Dependence) -> list[tuple[Any, float]]:
 def _cells(found: Dependence) -> list[str]:
     pairs = _pairs(found)
     places = np.unique(np.linspace(0, len(pairs) - 1, POINTS).astype(int)).tolist()
-    cells = [(pairs[i][0], pairs[i][1]) for i in places]
     texts = [
         f"{'missing' if value is None else value if isinstance(value, str) else f'{value:.4g}'}: {score:+.3f}"
-        for value, score in cells
+        for value, score in (pairs[i] for i in places)
     ]
     return [found.feature, *texts, *[""] * (POINTS - len(texts))]

@@ -30,7 +30,7 @@ class Section(NamedTuple):
 
 def page(title: str, subtitle: str, sections: Mapping[str, Section], data: Any) -> str:
     """Return the page: ``sections`` by their ids, ``data`` for the explorer. The first section does not fold."""
-    scripts, style = [_resource("page.js"), _resource("explorer.js")], _resource("report.css")
+    scripts, style = [resource("page.js"), resource("explorer.js")], resource("report.css")
     allowed = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode('ascii')}'" for one in scripts
     )
@@ -79,12 +79,8 @@ def _section(name: str, section: Section, folds: bool) -> str:
     return f'<section id="{name}" aria-labelledby="{name}-h">{inner}</section>'
 
 
-def explorer_skeleton() -> str:
-    """Return the elements that the script fills: controls, plot of differences, list of queries, two rankings."""
-    return _resource("explorer.html")
-
-
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """Return a file of this folder; ``explorer.html`` has the elements that the explorer's script fills."""
     return (files("argrank.report") / name).read_text("utf-8")
 
 

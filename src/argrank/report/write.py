@@ -29,13 +29,15 @@ from argrank.evaluation.evaluate import evaluate_systems
 from argrank.evaluation.systems import feature_scores, is_run_for, judged_source
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.names import measure_list, spelled_out
+from argrank.report import svg
 from argrank.report.answer_section import answer_section
 from argrank.report.clicks_section import clicks_section, clicks_teaser
 from argrank.report.comparison_section import comparison_section
-from argrank.report.data_section import data_section
 from argrank.report.explorer import explorer_data
+from argrank.report.figures import label_counts, length_counts
 from argrank.report.model_section import model_section
-from argrank.report.page import Section, explorer_skeleton, page
+from argrank.report.page import Section, page, resource
+from argrank.report.svg import escape
 from argrank.report.training_section import ends_of_grids, training_section
 from argrank.trials.bootstrap import WeightIntervals
 from argrank.trials.path import Path as RegularisationPath
@@ -236,7 +238,7 @@ def _sections(
             is_open=True,
         ),
         "queries": Section(
-            "Queries", explorer_skeleton(), "every query, two rankings side by side, and why", is_open=True
+            "Queries", resource("explorer.html"), "every query, two rankings side by side, and why", is_open=True
         ),
         "training": Section(
             "Training",
@@ -248,7 +250,7 @@ def _sections(
             model_section(data, known, best, names, weights),
             "weights, features, and what other tools would report",
         ),
-        "data": Section("Data", data_section(data, found), f"{subject.judged.size}; {found.headline}"),
+        "data": Section("Data", _data_section(data, found), f"{subject.judged.size}; {found.headline}"),
     }
 
 
@@ -272,3 +274,36 @@ def _intervals(comparison: Comparison) -> dict[str, dict[str, tuple[float, float
         name: {system: comparison.mean(system, name)[2:] for system in comparison.systems}
         for name in comparison.measures
     }
+
+
+def _data_section(data: Dataset, diagnosis: Diagnosis) -> str:
+    """Return the last section: an overview of the data, and the doctor's findings."""
+    sizes = data.sizes
+    facts = {
+        "queries": f"{data.n_queries:,}",
+        "documents": f"{data.n_documents:,}",
+        "features": f"{data.n_features:,}",
+        "documents a query": f"{sizes.min():,} to {sizes.max():,}",
+        "relevant (label ≥ 1)": f"{(data.y >= 1).mean():.1%}",
+    }
+    tiles = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
+    labels, documents = label_counts(data)
+    lengths, queries = length_counts(data)
+    charts = svg.columns(labels, documents, "Labels", "label", "number of documents")
+    charts += svg.columns(lengths, queries, "List lengths", "documents a query", "number of queries")
+    return f'<dl class="tiles">{tiles}</dl>{_findings(diagnosis)}<div class="charts">{charts}</div>'
+
+
+def _findings(diagnosis: Diagnosis) -> str:
+    headline = f'<h3 id="doctor">{escape(diagnosis.headline)}</h3>'
+    if not diagnosis.findings:
+        return headline
+    rows = "".join(
+        f'<tr><td><span class="severity {escape(one.severity)}">{escape(one.severity)}</span></td>'
+        f"<td>{escape(one.sentence)}</td><td>{escape(one.advice)}</td></tr>"
+        for one in diagnosis
+    )
+    head = "<tr><th>severity</th><th>what was found</th><th>what to do</th></tr>"
+    return (
+        f'{headline}<div class="scroll"><table class="words"><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+    )

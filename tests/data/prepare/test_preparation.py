@@ -44,7 +44,6 @@ def test_columns_are_those_of_a_plain_computation() -> None:
         *("brand=b0", "brand=b1", "brand=b2", "brand=b3"),
     )
     assert prepared.categories is None
-    assert found.knows_missing
 
 
 def test_sparse_columns_are_those_of_the_dense_ones() -> None:
@@ -80,7 +79,6 @@ def test_zero_knows_no_flag_and_native_rankers_keep_what_they_can() -> None:
     data = table()
     zero = preparation_for(data, "zero", native=True)
     assert zero is not None
-    assert not zero.knows_missing
     assert (zero.code >= 0).all()
     np.testing.assert_array_equal(zero.apply(data.X)[:, 0], np.nan_to_num(data.X[:, 0]))
     hot = preparation_for(data, "one-hot", native=True)
@@ -150,4 +148,5 @@ def test_auto_keeps_its_linear_members() -> None:
     assert ranker.model_.preparation is None
     engine = ar.make_ranker("auto", family="linear", target="opensearch").fit(data)
     assert engine.model_.preparation is not None
-    assert not engine.model_.preparation.knows_missing
+    assert (engine.model_.preparation.code >= 0).all()
+    assert not engine.model_.preparation.fill.any()

@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import typer
-
 from argrank.cli import options
+from argrank.cli.options import argument, option
 
-FILES: Any = typer.Argument(
-    ...,
-    metavar="LOG",
-    help="A row for each shown document: .csv, .parquet, .arrow; or --form. Several are one log.",
+FILES = argument("LOG", ..., "A row for each shown document: .csv, .parquet, .arrow; or --form. Several are one log.")
+FORM = option(
+    "--form ubi|sessions|counts|letor", None, "Form of the log: OpenSearch's events, session lists, sums, LETOR clicks."
 )
-FORM: Any = typer.Option(
-    None,
-    "--form",
-    metavar="ubi|sessions|counts|letor",
-    help="Form of the log: OpenSearch's events, session lists, sums, LETOR clicks.",
-)
-COLUMNS: Any = typer.Option(
-    [], "--column", metavar="YOURS=OURS", help="A column and what it is: session, qid, docid, position, click, user, …"
-)
-FIRST: Any = typer.Option(1, "--first-position", metavar="0|1", help="The position of the top document.")
-REPEATED: Any = typer.Option(
-    "error", "--repeated", metavar="error|merge|keep", help="How to treat a document that a session shows twice."
-)
-SUMS: Any = typer.Option(False, "--sums", help="Keep only sums: for Parquet logs larger than memory.")
+COLUMNS = option("--column YOURS=OURS", [], "A column and what it is: session, qid, docid, position, click, user, …")
+FIRST = option("--first-position 0|1", 1, "The position of the top document.")
+REPEATED = option("--repeated error|merge|keep", "error", "How to treat a document that a session shows twice.")
+SUMS = option("--sums", False, "Keep only sums: for Parquet logs larger than memory.")
 
 
 def read(

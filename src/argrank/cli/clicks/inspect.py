@@ -6,6 +6,7 @@ import typer
 
 from argrank.cli import options
 from argrank.cli.clicks import _log
+from argrank.cli.options import option
 
 
 def run(
@@ -16,11 +17,8 @@ def run(
     repeated: str = _log.REPEATED,
     sums: bool = _log.SUMS,
     as_json: bool = options.AS_JSON,
-    quiet: bool = typer.Option(
-        False,
-        "--quiet",
-        "-q",
-        help="Print only errors and warnings: severity, check, count and text, separated by tabs.",
+    quiet: bool = option(
+        "--quiet -q", False, "Print only errors and warnings: severity, check, count and text, separated by tabs."
     ),
 ) -> None:
     """Show click rates by rank, and the problems that a log will cause.

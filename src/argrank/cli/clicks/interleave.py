@@ -8,16 +8,15 @@ from typing import Any
 import typer
 
 from argrank.cli import arguments
+from argrank.cli.options import argument, option
 
 
 def run(
-    runs: list[str] = typer.Argument(..., metavar="RUN RUN…", help="Runs, as FILE or NAME=FILE; the names are teams."),
-    method: str = typer.Option(
-        "team-draft", "--method", metavar="NAME", help="team-draft, balanced or probabilistic; see the guide."
-    ),
-    k: int = typer.Option(10, "--results", metavar="N", help="Documents per list."),
-    random_state: int = typer.Option(0, "--seed", help="Random seed."),
-    output: Path = typer.Option(..., "--output", "-o", metavar="FILE", help="Write .csv, .tsv, .parquet or .arrow."),
+    runs: list[str] = argument("RUN RUN…", ..., "Runs, as FILE or NAME=FILE; the names are teams."),
+    method: str = option("--method NAME", "team-draft", "team-draft, balanced or probabilistic; see the guide."),
+    k: int = option("--results N", 10, "Documents per list."),
+    random_state: int = option("--seed", 0, "Random seed."),
+    output: Path = option("--output -o FILE", ..., "Write .csv, .tsv, .parquet or .arrow."),
 ) -> None:
     """Mix rankings into one list for each query, with the team of every document.
 

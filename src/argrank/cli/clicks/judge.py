@@ -7,33 +7,32 @@ from pathlib import Path
 import typer
 
 from argrank.cli.clicks import _log
+from argrank.cli.options import option
 
 
 def run(
     files: list[str] = _log.FILES,
-    method: str = typer.Option(
-        "coec", "--method", metavar="NAME", help="coec, ctr, examinations, or a click model: pbm, cascade, dcm, sdbn, …"
+    method: str = option(
+        "--method NAME", "coec", "coec, ctr, examinations, or a click model: pbm, cascade, dcm, sdbn, …"
     ),
-    curve: Path | None = typer.Option(
-        None, "--propensities", metavar="FILE.json", help="The curve of --method examinations, by clicks propensities."
+    curve: Path | None = option(
+        "--propensities FILE.json", None, "The curve of --method examinations, by clicks propensities."
     ),
-    levels: int | None = typer.Option(None, "--levels", metavar="N", help="Also write integer grades from 0 to N - 1."),
-    min_impressions: int = typer.Option(
-        1, "--min-impressions", metavar="N", help="Leave out documents that were shown less often."
-    ),
-    prior: float = typer.Option(
-        0.0, "--prior", help="Shrink values towards their mean, with the strength of this many expected clicks."
+    levels: int | None = option("--levels N", None, "Also write integer grades from 0 to N - 1."),
+    min_impressions: int = option("--min-impressions N", 1, "Leave out documents that were shown less often."),
+    prior: float = option(
+        "--prior", 0.0, "Shrink values towards their mean, with the strength of this many expected clicks."
     ),
     form: str | None = _log.FORM,
     columns: list[str] = _log.COLUMNS,
     first_position: int = _log.FIRST,
     repeated: str = _log.REPEATED,
     sums: bool = _log.SUMS,
-    output: Path | None = typer.Option(
-        None, "--output", "-o", metavar="FILE", help="Write all columns (.csv, .parquet), or what --format says."
+    output: Path | None = option(
+        "--output -o FILE", None, "Write all columns (.csv, .parquet), or what --format says."
     ),
-    output_format: str | None = typer.Option(
-        None, "--format", metavar="qrels|quepid|workbench|rre", help="Write a list of judgements for another tool."
+    output_format: str | None = option(
+        "--format qrels|quepid|workbench|rre", None, "Write a list of judgements for another tool."
     ),
 ) -> None:
     """Estimate the relevance of every document for its query from clicks.

@@ -6,17 +6,15 @@ import typer
 
 from argrank.cli import options
 from argrank.cli.clicks import _log
+from argrank.cli.options import option
 
 
 def run(
     files: list[str] = _log.FILES,
-    a: str | None = typer.Option(None, "--team", metavar="NAME", help="The first team, if there are more than two."),
-    b: str | None = typer.Option(None, "--against", metavar="NAME", help="The other team."),
-    difference: float = typer.Option(
-        0.05,
-        "--difference",
-        metavar="X",
-        help="A difference of credit; prints how many sessions are needed to detect it.",
+    a: str | None = option("--team NAME", None, "The first team, if there are more than two."),
+    b: str | None = option("--against NAME", None, "The other team."),
+    difference: float = option(
+        "--difference X", 0.05, "A difference of credit; prints how many sessions are needed to detect it."
     ),
     form: str | None = _log.FORM,
     columns: list[str] = _log.COLUMNS,

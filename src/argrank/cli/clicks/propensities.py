@@ -8,37 +8,26 @@ from typing import Any
 import typer
 
 from argrank.cli.clicks import _log
+from argrank.cli.options import option
 
 
 def run(
     files: list[str] = _log.FILES,
-    method: str = typer.Option(
-        "auto", "--method", metavar="NAME", help="auto, harvest, pbm, trust, swap or ctr; see the guide."
+    method: str = option("--method NAME", "auto", "auto, harvest, pbm, trust, swap or ctr; see the guide."),
+    ranks: list[int] = option("--rank N", [], "For --method swap: the rank swapped with rank 1."),
+    by: str | None = option("--by COLUMN", None, "Column; one curve for each of its values, such as each device."),
+    features: str | None = option(
+        "--features DATA", None, "Data with a row for each query and document: for pages that never vary."
     ),
-    ranks: list[int] = typer.Option([], "--rank", metavar="N", help="For --method swap: the rank swapped with rank 1."),
-    by: str | None = typer.Option(
-        None, "--by", metavar="COLUMN", help="Column; one curve for each of its values, such as each device."
-    ),
-    features: str | None = typer.Option(
-        None,
-        "--features",
-        metavar="DATA",
-        help="Data with a row for each query and document: for pages that never vary.",
-    ),
-    weigh: str = typer.Option(
-        "precision",
-        "--weigh",
-        metavar="precision|equal",
-        help="For harvest: weight documents by traffic, or equally.",
+    weigh: str = option(
+        "--weigh precision|equal", "precision", "For harvest: weight documents by traffic, or equally."
     ),
     form: str | None = _log.FORM,
     columns: list[str] = _log.COLUMNS,
     first_position: int = _log.FIRST,
     repeated: str = _log.REPEATED,
     sums: bool = _log.SUMS,
-    output: Path | None = typer.Option(
-        None, "--output", "-o", metavar="FILE.json", help="Write the curve, for judge and for training."
-    ),
+    output: Path | None = option("--output -o FILE.json", None, "Write the curve, for judge and for training."),
 ) -> None:
     """Estimate how much each rank is seen, relative to rank 1, with 95 % intervals.
 

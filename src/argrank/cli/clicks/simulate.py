@@ -8,27 +8,26 @@ from typing import Any, cast
 import typer
 
 from argrank.cli import arguments, options
+from argrank.cli.options import argument, option
 
 
 @options.with_columns
 def run(
     data: str = options.DATA,
-    scores: list[str] = typer.Argument(
-        None, metavar="SCORES", help="Scores of the rows; several files are several systems, or NAME=FILE."
+    scores: list[str] = argument(
+        "SCORES", None, "Scores of the rows; several files are several systems, or NAME=FILE."
     ),
     features: list[str] = options.SYSTEM,
     column: str | None = options.COLUMN,
-    model: str = typer.Option(
-        "pbm", "--model", metavar="NAME", help="How people click: pbm, trust, cascade, dcm, sdbn, dbn or ubm."
-    ),
-    eta: float = typer.Option(1.0, "--eta", help="How fast attention falls with rank."),
-    noise: float = typer.Option(0.1, "--noise", help="Attraction of a document with label 0."),
-    n_sessions: int = typer.Option(10_000, "--sessions", metavar="N", help="Number of searches."),
-    n_results: int = typer.Option(10, "--results", metavar="N", help="Documents on a page."),
-    vary: float = typer.Option(1.0, "--vary", help="How much pages vary; with 0 everybody sees the same."),
-    traffic: float = typer.Option(0.0, "--traffic", help="How unevenly queries are searched; 0 for equally often."),
-    random_state: int = typer.Option(0, "--seed", help="Random seed."),
-    output: Path = typer.Option(..., "--output", "-o", metavar="FILE", help="Write the log: .csv, .parquet, .arrow."),
+    model: str = option("--model NAME", "pbm", "How people click: pbm, trust, cascade, dcm, sdbn, dbn or ubm."),
+    eta: float = option("--eta", 1.0, "How fast attention falls with rank."),
+    noise: float = option("--noise", 0.1, "Attraction of a document with label 0."),
+    n_sessions: int = option("--sessions N", 10_000, "Number of searches."),
+    n_results: int = option("--results N", 10, "Documents on a page."),
+    vary: float = option("--vary", 1.0, "How much pages vary; with 0 everybody sees the same."),
+    traffic: float = option("--traffic", 0.0, "How unevenly queries are searched; 0 for equally often."),
+    random_state: int = option("--seed", 0, "Random seed."),
+    output: Path = option("--output -o FILE", ..., "Write the log: .csv, .parquet, .arrow."),
 ) -> None:
     """Simulate what people would click on pages of one or more systems.
 

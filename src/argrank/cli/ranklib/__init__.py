@@ -9,6 +9,7 @@ import typer
 
 from argrank._files import make_folder, write_bytes, write_text
 from argrank.cli import arguments
+from argrank.cli.options import argument
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    arguments: list[str] = typer.Argument(..., metavar="FLAGS", help="RankLib's flags; see the examples."),
+    arguments: list[str] = argument("FLAGS", ..., "RankLib's flags; see the examples."),
 ) -> None:
     """Do what RankLib does with the same flags.
 

@@ -31,10 +31,8 @@ WITH_VALUE = (
     "round", "tolerance", "max", "r", "i", "reg", "tree", "leaf", "shrinkage", "tc", "mls", "estop", "bag", "srate",
     "frate", "rtype", "L2",
 )  # fmt: skip
+#: Flags without a value, which RankLib needs and argrank does not; they are silently ignored.
 ALONE = ("missingZero", "noeq", "sparse", "silent", "hr")
-
-#: Flags that RankLib needs and argrank does not; they are silently ignored.
-HARMLESS = ("silent", "sparse", "hr", "noeq", "missingZero")
 
 #: Flags that name a file or, kcvmd, a folder; the models of folds and their files are given one after the other.
 FILES = ("train", "validate", "save", "score", "indri", "idv", "feature", "kcvmd")
@@ -110,7 +108,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     flags.parameters |= FIXED.get(flags.ranker, {})
     if "qrel" in given:
         raise OptionError("-qrel: here judgements come with the documents; use `argrank evaluate` with qrels and a run")
-    flags.ignored = [name for name in given if name not in HARMLESS]
+    flags.ignored = [name for name in given if name not in ALONE]
     return flags
 
 

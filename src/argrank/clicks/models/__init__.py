@@ -15,18 +15,8 @@ from argrank.errors import check_name
 __all__ = ["CLICK_MODELS", "ClickModel", "Relevance", "click_model"]
 
 #: To add a click model: a class, and its name here.
-CLICK_MODELS: dict[str, type[ClickModel]] = {
-    model.name: model
-    for model in (
-        RateModel,
-        PositionModel,
-        CascadeModel,
-        DependentModel,
-        SimplifiedDynamicModel,
-        DynamicModel,
-        BrowsingModel,
-    )
-}
+MODELS = (RateModel, PositionModel, CascadeModel, DependentModel, SimplifiedDynamicModel, DynamicModel, BrowsingModel)
+CLICK_MODELS: dict[str, type[ClickModel]] = {model.name: model for model in MODELS}
 
 
 @checked

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from argrank._jit import kernel
 from argrank._types import Filled, Floats, Integers, Matrix
-from argrank.clicks.models.click_model import LEAST, ClickModel, chances
+from argrank.clicks.models.click_model import LEAST, ClickModel, chances, numbers_of_rows
 from argrank.data.clicks.log import Clicks
 
 
@@ -41,7 +41,7 @@ class ChainModel(ClickModel):
         n_content = {"document": log.n_pairs, "rank": int(log.position.max()) + 1, "always": 1}[self.content_of]
         attraction, weight = np.full(log.n_pairs, self._rate), self.prior_weight
         content = np.full(n_content, 1.0 if once else 0.5)
-        which = self._which(log, log.pair)
+        which = numbers_of_rows(self.content_of, log, log.pair)
         onward = 0.9 if self.gets_tired else 1.0
         sums = tuple(np.zeros(n) for n in (log.n_pairs, log.n_pairs, n_content, n_content, 2))
         work = np.empty(int(log.sizes.max()) + 1)
@@ -66,15 +66,9 @@ class ChainModel(ClickModel):
         self._onward = float(chances("continuation", given, 1)[0]) if self.gets_tired else 1.0
         self._seen = np.zeros(log.n_pairs)
 
-    def _which(self, log: Clicks, pairs: Integers) -> Integers:
-        """Return for every row the index of its satisfaction parameter."""
-        if self.content_of == "document":
-            return pairs
-        return log.position if self.content_of == "rank" else np.zeros(log.n_rows, np.int64)
-
     def _rows(self, log: Clicks, pairs: Integers) -> tuple[Floats, Floats]:
         """Return attraction and satisfaction of every row; the prior's if unknown."""
-        which = self._which(log, pairs)
+        which = numbers_of_rows(self.content_of, log, pairs)
         which = np.where(which < len(self._content), which, -1)
         return np.append(self._attraction, self._rate)[pairs], np.append(self._content, 0.5)[which]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from argrank._declared import Above, Below, Count, Positive, Seed, check_fields, checked
 from argrank._types import Floats, Integers
+from argrank.clicks.matching import find_pairs
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.errors import InputError, OptionError
@@ -58,7 +59,7 @@ class ClickModel(ABC):
     @checked
     def fit(self, log: Clicks) -> ClickModel:
         """Estimate the parameters from a log; return the model."""
-        _check_log(log)
+        check_positions(log.position)
         self._begin(log.n_clicks, log.n_rows)
         self._estimate(log)
         self._log = log
@@ -76,7 +77,7 @@ class ClickModel(ABC):
 
         Those of documents are in the order of the log's pairs, those of ranks begin with rank 1.
         """
-        _check_log(log)
+        check_positions(log.position)
         check_fields(self)
         self._rate = 0.5 if self.prior_mean is None else self.prior_mean
         self._assume(log, parameters)
@@ -102,7 +103,8 @@ class ClickModel(ABC):
     @checked
     def log_likelihood(self, log: Clicks) -> float:
         """Return the mean over sessions of the mean over ranks of log P(click or not, given the clicks above)."""
-        return float(np.mean(self._session_means(np.log(self._of_what_happened(log)), log)))
+        sums = np.add.reduceat(np.log(self._of_what_happened(log)), log.indptr[:-1])
+        return float(np.mean(sums / log.sizes))
 
     @checked
     def perplexity(self, log: Clicks) -> float:
@@ -173,28 +175,16 @@ class ClickModel(ABC):
 
     def _of_what_happened(self, log: Clicks) -> Floats:
         chance = self.predict(log, given_clicks=True)
-        happened: Floats = np.maximum(np.where(log.click, chance, 1.0 - chance), LEAST)
-        return happened
-
-    def _session_means(self, values: Floats, log: Clicks) -> Floats:
-        means: Floats = np.add.reduceat(values, log.indptr[:-1]) / log.sizes
-        return means
+        return np.asarray(np.maximum(np.where(log.click, chance, 1.0 - chance), LEAST))
 
     def _pairs_of(self, log: Clicks) -> Integers:
         """Return for every row of a log the number of its pair in the log of the fit, -1 if it is new."""
         known = self._fitted_log
         if log.query_ids is known.query_ids and log.pair_query is known.pair_query:
             return log.pair
-        _check_log(log)
+        check_positions(log.position)
         query, document = _numbers_in(log.query_ids, known.query_ids), _numbers_in(log.document_ids, known.document_ids)
-        n = len(known.document_ids)
-        keys = known.pair_query * n + known.pair_document
-        order = np.argsort(keys)
-        of_query, of_document = query[log.pair_query], document[log.pair_document]
-        wanted = np.where((of_query < 0) | (of_document < 0), -1, of_query * n + of_document)
-        place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-        found = np.where(keys[order[place]] == wanted, order[place], -1)
-        return np.asarray(found[log.pair], np.int64)
+        return find_pairs(query[log.pair_query], document[log.pair_document], known)[log.pair]
 
 
 def chances(name: str, given: Mapping[str, Any], n: int) -> Floats:
@@ -210,15 +200,16 @@ def chances(name: str, given: Mapping[str, Any], n: int) -> Floats:
     return values
 
 
+def numbers_of_rows(of: str, log: Clicks, pairs: Integers) -> Integers:
+    """Return for every row the number of its parameter: one for each "document", for each "rank", or for all."""
+    if of == "document":
+        return pairs
+    return log.position if of == "rank" else np.zeros(log.n_rows, np.int64)
+
+
 def _numbers_in(ids: NDArray[Any], known: NDArray[Any]) -> Integers:
     number = {one: at for at, one in enumerate(known.tolist())}
     return np.array([number.get(one, -1) for one in ids.tolist()], np.int64)
-
-
-def _check_log(log: Clicks) -> None:
-    if not isinstance(log, Clicks):
-        raise InputError(f"expected a click log with sessions (ar.load_clicks), got {type(log).__name__}")
-    check_positions(log.position)
 
 
 def check_positions(position: Integers) -> None:

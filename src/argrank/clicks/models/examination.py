@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from argrank._declared import checked
 from argrank._jit import kernel
 from argrank._types import Filled, Floats, Integers
 from argrank.clicks.models.click_model import LEAST, ClickModel, chances, check_positions
+from argrank.data.clicks.coding import paired
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 
@@ -42,7 +43,7 @@ class ExaminationModel(ClickModel):
 
     def _estimate(self, log: Clicks) -> None:
         self._width = int(log.position.max()) + 1
-        self._maximise(_cells(log.pair, self._situations(log), log.click, self._n_situations), log.n_pairs)
+        self._maximise(_cells(log.pair, self._situations(log), log.click), log.n_pairs)
 
     def _maximise(self, cells: tuple[Integers, Integers, Floats, Floats], n_pairs: int) -> None:
         """Set the parameters from pair, situation, impressions and clicks of cells."""
@@ -162,14 +163,11 @@ class BrowsingModel(ExaminationModel):
         return {"attraction": self._attraction, "examination": table[1:]}
 
 
-def _cells(pair: Integers, situation: Integers, click: NDArray[np.bool_], n: int) -> tuple[Any, Any, Floats, Floats]:
+def _cells(pair: Integers, situation: Integers, click: NDArray[np.bool_]) -> tuple[Integers, Integers, Floats, Floats]:
     """Return pair, situation, impressions and clicks of every combination that occurs."""
-    import pyarrow as pa
-
-    keys = pa.array(pair * n + situation).dictionary_encode()
-    found, codes = keys.dictionary.to_numpy(zero_copy_only=False), keys.indices.to_numpy()
-    shown = np.bincount(codes, minlength=len(found)).astype(np.float64)
-    return found // n, found % n, shown, np.bincount(codes, click, len(found)).astype(np.float64)
+    n, found = int(situation.max()) + 1, paired(pair, situation)
+    shown, clicks = np.bincount(found.codes), np.bincount(found.codes, click)
+    return found.ids // n, found.ids % n, shown.astype(np.float64), clicks.astype(np.float64)
 
 
 @kernel()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
-from argrank.clicks.models.click_model import ClickModel, chances
+from argrank.clicks.models.click_model import ClickModel, chances, numbers_of_rows
 from argrank.data.clicks.log import Clicks
 
 
@@ -31,7 +31,7 @@ class RateModel(ClickModel):
     _seen: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 
     def _estimate(self, log: Clicks) -> None:
-        which, n = self._which(log, log.pair), self._n(log)
+        which, n = numbers_of_rows(self.by, log, log.pair), self._n(log)
         shown, clicks = np.bincount(which, minlength=n), np.bincount(which, log.click, n)
         self._rates = (self._rate * self.prior_weight + clicks) / (self.prior_weight + shown)
         self._seen = np.bincount(log.pair, minlength=log.n_pairs).astype(np.float64)
@@ -43,18 +43,13 @@ class RateModel(ClickModel):
         self._rates = np.append(0.0, rates) if self.by == "rank" else rates
         self._seen = np.zeros(log.n_pairs)
         shown = np.bincount(log.pair, minlength=log.n_pairs)
-        self._of_pair = np.bincount(log.pair, self._rates[self._which(log, log.pair)], log.n_pairs) / shown
-
-    def _which(self, log: Clicks, pairs: Integers) -> Integers:
-        if self.by == "document":
-            return pairs
-        return log.position if self.by == "rank" else np.zeros(log.n_rows, np.int64)
+        self._of_pair = np.bincount(log.pair, self._rates[numbers_of_rows(self.by, log, log.pair)], log.n_pairs) / shown
 
     def _n(self, log: Clicks) -> int:
         return {"document": log.n_pairs, "rank": int(log.position.max()) + 1, "all": 1}[self.by]
 
     def _fill(self, log: Clicks, pairs: Integers, given_clicks: bool, filled: Floats) -> None:
-        which = self._which(log, pairs)
+        which = numbers_of_rows(self.by, log, pairs)
         filled[:] = np.append(self._rates, self._rate)[np.where(which < len(self._rates), which, -1)]
 
     def _draw(self, log: Clicks, pairs: Integers, uniform: Floats, click: NDArray[np.bool_]) -> None:

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._jit import kernel
+from argrank._lazy import LazyModule
 from argrank._types import Filled, Integers
 from argrank.errors import InputError, shown
+
+pa = LazyModule("pyarrow")
 
 N_GROUPS = 64  # number of groups of sessions, for intervals
 
@@ -23,8 +26,6 @@ class Coded(NamedTuple):
 
 def coded(what: str, values: Any) -> Coded:
     """Encode ids as integers; raise for a missing id, with its row."""
-    import pyarrow as pa
-
     array = values if isinstance(values, pa.Array | pa.ChunkedArray) else _arrow(what, values)
     if array.null_count:
         row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
@@ -57,8 +58,6 @@ def in_order_of_appearance(ids: NDArray[Any], codes: Integers) -> Coded:
 
 def paired(first: Integers, second: Integers) -> Coded:
     """Encode pairs of numbers as one number, with ids ``first * n_second + second``."""
-    import pyarrow as pa
-
     n_second = int(second.max(initial=-1)) + 1
     keys = pa.array(first * n_second + second).dictionary_encode()
     return Coded(keys.dictionary.to_numpy(zero_copy_only=False), keys.indices.to_numpy().astype(np.int64))
@@ -74,8 +73,6 @@ def groups_of(ids: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _arrow(what: str, values: Any) -> Any:
-    import pyarrow as pa
-
     try:
         array = np.asarray(values)
         if array.ndim != 1:

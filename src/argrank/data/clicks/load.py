@@ -1,7 +1,8 @@
-"""Click logs from files and frames: plain tables, OpenSearch UBI events, session lists, and sums."""
+"""Click logs from files and frames: plain tables, OpenSearch UBI events, session lists, LETOR clicks, and sums."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from argrank._declared import checked
-from argrank.data.clicks import letor_positions, session_lists, ubi
+from argrank._files import open_bytes
+from argrank.data.clicks import ubi
 from argrank.data.clicks.coding import coded, paired
 from argrank.data.clicks.counts import ClickCounts, Unusable
 from argrank.data.clicks.log import LARGEST_POSITION, OPTIONAL, REQUIRED, Clicks
@@ -19,11 +21,12 @@ from argrank.data.clicks.stream import summed
 from argrank.data.clicks.tables import place_of, read_table
 from argrank.data.io.arrow import stream_columns
 from argrank.data.io.kinds import kind_of
+from argrank.data.io.load import load
 from argrank.data.io.tables import write_columns
-from argrank.errors import InputError, OptionError, check_choice, shown
+from argrank.errors import FormatError, InputError, OptionError, check_choice, shown
 
-READERS = {"sessions": session_lists.read, "letor": letor_positions.read}
-FORMATS = ("ubi", *READERS, "counts")
+FORMATS = ("ubi", "sessions", "letor", "counts")
+SUFFIX = ".position"  # of LightGBM's file of positions
 ROWS_AT_ONCE = 1_000_000
 COUNTED = ("qid", "docid", "position", "impressions", "clicks")
 
@@ -105,11 +108,10 @@ def load_clicks(
     if format == "ubi":
         found, unusable = ubi.read(sources)
         return Clicks.of(found, unusable=unusable, **how)
-    if format in READERS:
+    if format in ("sessions", "letor"):
         if len(sources) > 1:
             raise InputError(f"format={format!r}: expected one file, got {len(sources)}")
-        found, unusable = READERS[format](sources[0])
-        return Clicks.of(found, unusable=unusable, **how)
+        return Clicks.of(_sessions(sources[0]) if format == "sessions" else _letor(sources[0]), **how)
     required, optional = (COUNTED, ()) if format == "counts" else (REQUIRED, OPTIONAL)
     parts = []
     for one in sources:
@@ -184,10 +186,9 @@ def _chosen(
     found = {meaning: name for name, meaning in given.items()}
     free = [name for name in names if name not in given]
     for meaning in (*required, *optional):
-        spelled = [meaning, *ALIASES.get(meaning, ())]
-        for one in spelled:
-            if meaning not in found and one in free:
-                found[meaning] = one
+        spelled = next((one for one in (meaning, *ALIASES.get(meaning, ())) if one in free), None)
+        if meaning not in found and spelled is not None:
+            found[meaning] = spelled
     missing = [meaning for meaning in required if meaning not in found]
     if missing:
         raise InputError(
@@ -232,6 +233,75 @@ def _whole(name: str, column: Any) -> Any:
         row = int(np.argmax(wrong))
         raise InputError(f"{name}: expected whole numbers from 0 up, got {values[row]} in row {row}")
     return values.astype(np.int64)
+
+
+def _sessions(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
+    """Read session lists, one session per line: session, query, lists of documents, of verticals and of clicks.
+
+    Lines with the same session are searches of one user.
+    """
+    found: dict[str, list[Any]] = {name: [] for name in ("session", "user", "qid", "docid", "position", "click")}
+    with open_bytes(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                _add_session(path, number, line, found)
+    if not found["session"]:
+        raise FormatError(path, None, "one session per line", "an empty file")
+    return found
+
+
+def _add_session(path: str | os.PathLike[str], number: int, line: bytes, found: dict[str, list[Any]]) -> None:
+    try:
+        cells = line.decode("utf-8").rstrip("\r\n").split("\t")
+    except UnicodeDecodeError as error:
+        raise FormatError(path, number, "UTF-8 text", "other bytes") from error
+    if len(cells) < 5:
+        raise FormatError(path, number, "five cells: session, query, documents, verticals, clicks", str(len(cells)))
+    documents, clicks = _list(path, number, cells[2]), _list(path, number, cells[4])
+    if len(documents) != len(clicks) or not documents:
+        raise FormatError(path, number, "as many clicks as documents", f"{len(clicks)} and {len(documents)}")
+    n = len(documents)
+    found["session"] += [f"{cells[0]}:{number}"] * n
+    found["user"] += [cells[0]] * n
+    found["qid"] += [cells[1]] * n
+    found["docid"] += [str(one) for one in documents]
+    found["position"] += range(1, n + 1)
+    found["click"] += clicks
+
+
+def _list(path: str | os.PathLike[str], number: int, text: str) -> list[Any]:
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, number, "a list in brackets", shown(text)) from error
+    if not isinstance(values, list) or not all(isinstance(one, int | str) for one in values):
+        raise FormatError(path, number, "a list of numbers or texts", shown(text))
+    return values
+
+
+def _letor(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read LETOR text whose labels are clicks, with LightGBM's file of positions, one position per line.
+
+    A query of the file is a session, a comment ``docid = …`` names the document.
+    """
+    data = load(path)
+    beside = os.fspath(path) + SUFFIX
+    positions = _positions(beside)
+    if len(positions) != data.n_documents:
+        raise FormatError(beside, None, f"{data.n_documents} positions, one for each row", str(len(positions)))
+    own = np.arange(data.n_documents) if data.document_ids is None else data.to_caller(data.document_ids)
+    qid = data.to_caller(data.query_ids[data.query_of_row])
+    return {"session": qid, "qid": qid, "docid": own, "position": positions, "click": data.to_caller(data.y)}
+
+
+def _positions(path: str) -> list[int]:
+    with open_bytes(path) as stream:
+        lines = stream.read().split(b"\n")
+    lines = lines[:-1] if not lines[-1].strip() else lines
+    for number, line in enumerate(lines, 1):
+        if not line.strip().isdigit():
+            raise FormatError(path, number, "a position, a whole number from 0 up", shown(line[:40]))
+    return [int(line) for line in lines]
 
 
 @checked

@@ -14,49 +14,38 @@ from argrank._declared import checked
 from argrank.data.clicks.counts import ClickCounts
 from argrank.data.clicks.log import Clicks
 from argrank.data.dataset import Dataset
+from argrank.data.doctor import documents, features, labels, leaks
 from argrank.data.doctor.click_log import look_at
 from argrank.data.doctor.diagnosis import Diagnosis, Finding
-from argrank.data.doctor.documents import conflicting_labels, identical_vectors, repeated_documents
 from argrank.data.doctor.facts import Facts
-from argrank.data.doctor.features import (
-    coarse,
-    constant,
-    constant_in_queries,
-    missing,
-    scales,
-    scales_of_queries,
-    texts,
-)
-from argrank.data.doctor.labels import label_like, label_range, one_label, single_documents, without_relevant
-from argrank.data.doctor.leaks import other_features, shared_documents, shared_ids, shared_queries
 from argrank.data.summary import printable
 from argrank.errors import InputError, OptionError
 
 __all__ = ["CHECKS", "PAIR_CHECKS", "Diagnosis", "Finding", "doctor"]
 
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
-    label_range,
-    label_like,
-    without_relevant,
-    one_label,
-    single_documents,
-    repeated_documents,
-    conflicting_labels,
-    identical_vectors,
-    texts,
-    missing,
-    constant,
-    constant_in_queries,
-    coarse,
-    scales,
-    scales_of_queries,
+    labels.label_range,
+    labels.label_like,
+    labels.without_relevant,
+    labels.one_label,
+    labels.single_documents,
+    documents.repeated_documents,
+    documents.conflicting_labels,
+    documents.identical_vectors,
+    features.texts,
+    features.missing,
+    features.constant,
+    features.constant_in_queries,
+    features.coarse,
+    features.scales,
+    features.scales_of_queries,
 )
 
 PAIR_CHECKS: tuple[Callable[[Facts, Facts], Iterator[Finding]], ...] = (
-    other_features,
-    shared_queries,
-    shared_ids,
-    shared_documents,
+    leaks.other_features,
+    leaks.shared_queries,
+    leaks.shared_ids,
+    leaks.shared_documents,
 )
 
 

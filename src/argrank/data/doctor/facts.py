@@ -17,6 +17,12 @@ from argrank.errors import shown
 SAMPLE_ROWS = 20_000  # sample size for checks that sort every column, which is slow on large data
 
 
+def sampled(data: Dataset) -> Dataset:
+    """Return about SAMPLE_ROWS rows: every n-th query of larger data."""
+    step = max(1, -(-data.n_documents // SAMPLE_ROWS))
+    return data.select(np.arange(0, data.n_queries, step)) if step > 1 else data
+
+
 class Facts:
     """A data set, its name in the findings, and facts about it."""
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from argrank._tables import counted
 from argrank.data.doctor.diagnosis import Finding
-from argrank.data.doctor.facts import SAMPLE_ROWS, Facts
+from argrank.data.doctor.facts import Facts, sampled
 from argrank.data.prepare.impute import FILLINGS
 
 WILD = 1e4  # ratio of the largest to the smallest range of a feature
@@ -59,9 +59,7 @@ def constant_in_queries(facts: Facts) -> Iterator[Finding]:
 
 def coarse(facts: Facts) -> Iterator[Finding]:
     """Report features that tie nearly all, but not all, document pairs of a query, in a sample of queries."""
-    data = facts.data
-    step = max(1, -(-data.n_documents // SAMPLE_ROWS))
-    sample = data.select(np.arange(0, data.n_queries, step)) if step > 1 else data
+    data, sample = facts.data, sampled(facts.data)
     query, sizes = sample.query_of_row, sample.sizes.astype(np.float64)
     pairs = (sizes * (sizes - 1) / 2).sum()
     candidates = facts.features.varying > 0

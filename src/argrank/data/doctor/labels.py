@@ -12,7 +12,7 @@ from argrank._tables import counted
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.data.doctor.diagnosis import Finding
-from argrank.data.doctor.facts import SAMPLE_ROWS, Facts
+from argrank.data.doctor.facts import Facts, sampled
 from argrank.data.io.columns.roles import ALIASES
 
 LARGEST_ELSEWHERE = 31  # LightGBM and XGBoost refuse larger labels with their exponential gain
@@ -27,7 +27,8 @@ def label_like(facts: Facts) -> Iterator[Finding]:
     """Report features that alone rank the documents nearly like the labels, or that have the name of a label."""
     data = facts.data
     words = {"label", *ALIASES["label"]}
-    named = [at for at, name in enumerate(data.feature_names or ()) if _words(name) & words]
+    names = [name.lower() for name in data.feature_names or ()]
+    named = [at for at, name in enumerate(names) if words & {name, *re.split(r"[^a-z]+", name)}]
     shares = _shares(facts)
     order = np.argsort(-shares, kind="stable").tolist()
     found = [*(at for at in order if shares[at] >= SURE), *named]
@@ -41,10 +42,6 @@ def label_like(facts: Facts) -> Iterator[Finding]:
         yield Finding("label-like", "warning", what, len(found), "", advice, facts.name)
 
 
-def _words(name: str) -> set[str]:
-    return {name.lower(), *re.split(r"[^a-z]+", name.lower())}
-
-
 def _share(facts: Facts, at: int, shares: Floats) -> str:
     return facts.feature(at) + (f" (AUC {shares[at]:.3f})" if shares[at] > 0 else "")
 
@@ -55,8 +52,7 @@ def _shares(facts: Facts) -> Floats:
     none = np.zeros(data.n_features)
     if data.is_sparse or not data.is_judged:
         return none
-    step = max(1, -(-data.n_documents // SAMPLE_ROWS))
-    sample = data.select(np.arange(0, data.n_queries, step)) if step > 1 else data
+    sample = sampled(data)
     lowest = np.repeat(np.minimum.reduceat(sample.y, sample.indptr[:-1]), sample.sizes)
     shares = order_of_labels(sample) if (sample.y > lowest).sum() >= ENOUGH else none
     return np.where(facts.features.varying > 0, shares, 0.0)

@@ -61,17 +61,11 @@ def shared_documents(a: Facts, b: Facts) -> Iterator[Finding]:
 def _same(a: Facts, b: Facts) -> NDArray[np.bool_]:
     """Tell for every query of b whether a has one with the same documents, which are not all zero.
 
-    By sorting, as NumPy's other way of ``isin`` overflows on numbers above 2**63 in some versions.
+    The sum of the documents' bits does not depend on their order. By sorting, as NumPy's other way of ``isin``
+    overflows on numbers above 2**63 in some versions.
     """
-    ours, theirs = (_contents(facts) for facts in (b, a))
-    same: NDArray[np.bool_] = np.isin(ours, theirs, kind="sort") & (ours != 0)
-    return same
-
-
-def _contents(facts: Facts) -> NDArray[np.uint64]:
-    """Return 64 bits per query that do not depend on the order of its documents."""
-    contents: NDArray[np.uint64] = np.add.reduceat(facts.fingerprints, facts.data.indptr[:-1])
-    return contents
+    ours, theirs = (np.add.reduceat(facts.fingerprints, facts.data.indptr[:-1]) for facts in (b, a))
+    return np.asarray(np.isin(ours, theirs, kind="sort") & (ours != 0))
 
 
 def _names(a: Facts, b: Facts) -> str:

@@ -128,8 +128,7 @@ def noisy_truth(rng: Generator, X: Any, truth: str, noise: float) -> Floats:
 
 def _standard(score: Floats) -> Floats:
     deviation = float(score.std())
-    standard: Floats = (score - score.mean()) / (deviation if deviation > 0 else 1.0)
-    return standard
+    return np.asarray((score - score.mean()) / (deviation if deviation > 0 else 1.0))
 
 
 def _grade(score: Floats, grades: int, relevant: float | None) -> Floats:
@@ -141,5 +140,4 @@ def _grade(score: Floats, grades: int, relevant: float | None) -> Floats:
     at_least = np.round(np.cumsum(shares[::-1])[::-1] * len(score)).astype(int)  # documents of grade 1, 2, … or more
     rank = np.empty(len(score), np.int64)
     rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
-    labels: Floats = (rank[:, None] < at_least).sum(axis=1).astype(np.float64)
-    return labels
+    return np.asarray((rank[:, None] < at_least).sum(axis=1).astype(np.float64))

@@ -11,12 +11,14 @@ from typing import IO, Any, NamedTuple
 from numpy.typing import NDArray
 
 from argrank._files import open_bytes, read_all, split_suffixes, write_bytes
+from argrank._lazy import LazyModule
 from argrank._memory import check_memory, max_memory
 from argrank.data.io.columns.checks import check_columns, columns_to_read
 from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, Piece, by_rows, feature_columns, fill, number_types
-from argrank.data.io.columns.pieces import arguments_of_pieces
-from argrank.data.io.columns.table import Reading, arguments_of
+from argrank.data.io.columns.table import Reading, arguments_of, arguments_of_pieces
 from argrank.errors import ArgrankError, FormatError, InputError
+
+nw, pa, pq = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.parquet")
 
 ROWS = 1 << 13  # rows of a batch
 BUFFER = 1 << 17  # bytes of a file to read at a time: reading whole columns would allocate new memory each time
@@ -27,9 +29,6 @@ ARROW_FILE = b"ARROW1"  # first bytes of an IPC file, not of an IPC stream
 
 def read(path: str | os.PathLike[str], kind: str, reading: Reading) -> dict[str, Any]:
     """Read a Parquet or Arrow file into the arguments of Dataset; numbers are read directly into X."""
-    import narwhals as nw
-    import pyarrow as pa
-
     with _opened(path, kind) as file:
         check_columns(file.schema.names, reading, path, None)
         columns = columns_to_read(file.schema.names, reading)
@@ -64,10 +63,8 @@ def stream(
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of Dataset for pieces of about ``n_values`` features, in the order of the file.
 
-    ``ids_alone`` reads only the query ids. Text features are refused, see `refused_text`.
+    ``ids_alone`` reads only the query ids. Text features are refused.
     """
-    import narwhals as nw
-
     with _opened(path, kind) as file:
         check_columns(file.schema.names, reading, path, None)
         columns = columns_to_read(file.schema.names, reading)
@@ -94,21 +91,19 @@ class Opened(NamedTuple):
 @contextmanager
 def _opened(path: str | os.PathLike[str], kind: str) -> Iterator[Opened]:
     """Open a Parquet or Arrow file; damage gives a FormatError."""
-    import pyarrow as pa
-
     with open_bytes(path) as opened:
-        source = _seekable(opened, path)
+        plain = opened.seekable() and not split_suffixes(path)[1]  # not an archive or a pipe
+        source = opened if plain else io.BytesIO(read_all(opened, os.fspath(path)))
         try:
             yield _parquet_file(source) if kind == "parquet" else _ipc_file(source)
         except ArgrankError:
             raise
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
-            raise _damaged(path, kind, error) from error
+            got = " ".join(str(error).split()) or type(error).__name__
+            raise FormatError(path, None, f"a complete {kind} file", got) from error
 
 
 def _selected(schema: Any, names: list[str]) -> Any:
-    import pyarrow as pa
-
     return pa.schema([schema.field(name) for name in names])
 
 
@@ -131,43 +126,23 @@ def stream_columns(
         yield from _pieces(file.batches, chosen(list(file.schema.names)), n_rows)
 
 
-def _seekable(stream: IO[bytes], path: str | os.PathLike[str]) -> Any:
-    """Return a seekable source: the file itself, or the contents of an archive or a pipe in memory."""
-    if stream.seekable() and not split_suffixes(path)[1]:
-        return stream
-    return io.BytesIO(read_all(stream, os.fspath(path)))
-
-
 def _pieces(batches: Batches, names: list[str], n_rows: int) -> Iterator[Any]:
-    import pyarrow as pa
-
     for batch in batches(names, n_rows):
         for start in range(0, batch.num_rows, n_rows):
             yield pa.Table.from_batches([batch.slice(start, n_rows)])
 
 
-def _damaged(path: str | os.PathLike[str], kind: str, error: Exception) -> FormatError:
-    got = " ".join(str(error).split()) or type(error).__name__
-    return FormatError(path, None, f"a complete {kind} file", got)
-
-
 def read_columns(path: str | os.PathLike[str], kind: str) -> Any:
     """Read a Parquet or Arrow file as a pyarrow Table; damage gives a FormatError."""
-    import pyarrow as pa
-
     with _opened(path, kind) as file:
         return pa.Table.from_batches(_within_memory(path, file, file.schema.names), file.schema)
 
 
 def write(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kind: str) -> None:
     """Write columns as a Parquet or Arrow file; ids keep their type."""
-    import pyarrow as pa
-
     table = pa.table({name: _array(name, values) for name, values in columns.items()})
     with write_bytes(path) as stream:
         if kind == "parquet":
-            import pyarrow.parquet as pq
-
             pq.write_table(table, stream, write_page_checksum=True)
         else:
             with pa.ipc.new_file(stream, table.schema) as writer:
@@ -179,8 +154,6 @@ def _check_memory(path: str | os.PathLike[str], n_bytes: float) -> None:
 
 
 def _parquet_file(source: IO[bytes]) -> Opened:
-    import pyarrow.parquet as pq
-
     buffer = BUFFER if max_memory() > LARGEST_PAGE else 0
     file = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=buffer)
 
@@ -194,33 +167,19 @@ def _parquet_file(source: IO[bytes]) -> Opened:
 
 
 def _ipc_file(source: IO[bytes]) -> Opened:
-    reader = _ipc_reader(source)
+    is_file = source.read(len(ARROW_FILE)) == ARROW_FILE
+    source.seek(0)
+    reader = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(source)
 
     def batches(names: list[str], n_rows: int) -> Iterator[Any]:
-        for batch in _record_batches(reader):
+        for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
             batch.validate(full=True)
             yield batch.select(names)
 
     return Opened(reader.schema, None, batches)
 
 
-def _record_batches(reader: Any) -> Iterator[Any]:
-    if hasattr(reader, "num_record_batches"):  # a file
-        return map(reader.get_batch, range(reader.num_record_batches))
-    return iter(reader)
-
-
-def _ipc_reader(source: IO[bytes]) -> Any:
-    import pyarrow as pa
-
-    begin = source.read(len(ARROW_FILE))
-    source.seek(0)
-    return (pa.ipc.open_file if begin == ARROW_FILE else pa.ipc.open_stream)(source)
-
-
 def _array(name: str, values: NDArray[Any]) -> Any:
-    import pyarrow as pa
-
     try:
         array = pa.array(values.tolist() if values.dtype.kind in "OU" else values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:

@@ -13,27 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from argrank._files import is_remote, open_bytes, read_all, split_suffixes
+from argrank._lazy import LazyModule
 from argrank._memory import check_memory
 from argrank._once import is_stream
 from argrank.data.io.columns.checks import Columns, check_columns, check_names, columns_to_read
 from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, NotFiniteError, by_rows, feature_columns, fill
 from argrank.data.io.columns.numbers import Writing, writings
-from argrank.data.io.columns.pieces import arguments_of_pieces
 from argrank.data.io.columns.roles import NUMBERS, TEXTS
-from argrank.data.io.columns.table import Reading, arguments_of
-from argrank.data.io.columns.texts import CellError, Texts
+from argrank.data.io.columns.table import Reading, arguments_of, arguments_of_pieces
+from argrank.data.io.columns.texts import CellError, Texts, bools
 from argrank.data.io.dialects import BEGINNING, Dialect, Given, find_dialect, text_rows
 from argrank.data.io.naming import told_naming
 from argrank.errors import FormatError, shown
 
+nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+csv = LazyModule("pyarrow.csv")
+
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-MISSING = [
-    "",
-    "NULL",
-    "null",
-    "NaN",
-    "nan",
-]  # missing values in columns that pyarrow converts to numbers; other words use the slower path
+#: Missing values in columns that pyarrow converts to numbers; other words use the slower path.
+MISSING = ["", "NULL", "null", "NaN", "nan"]
 LOOKED_AT = 1 << 16  # bytes examined to decide which columns pyarrow may convert to numbers
 LOOK = 20  # rows examined for thousands separators
 THOUSANDS = Writing(",", ".")
@@ -53,25 +51,17 @@ class Content(NamedTuple):
 
     def table(self, names: Sequence[str], data: Any = None, *, texts: bool = True) -> Any:
         """Return columns as texts, or as converted by pyarrow; ``data`` is a piece of the text, with the header."""
-        import pyarrow as pa
-        from pyarrow import csv
-
         source = pa.BufferReader(pa.py_buffer(self.data if data is None else data))
         types = dict.fromkeys(names, pa.string()) if texts else None
         return csv.read_csv(source, **self._options(names, types))
 
     def batches(self, names: Sequence[str], n_bytes: int, numbers: Collection[str] = (), stream: Any = None) -> Any:
         """Return a reader of columns as texts, some as numbers, piece by piece."""
-        import pyarrow as pa
-        from pyarrow import csv
-
         source = pa.BufferReader(pa.py_buffer(self.data)) if stream is None else stream
         types = {name: pa.float64() if name in numbers else pa.string() for name in names}
         return csv.open_csv(source, **self._options(names, types, n_bytes))
 
     def _options(self, names: Sequence[str], types: Any, block_size: int | None = None) -> dict[str, Any]:
-        from pyarrow import csv
-
         encoding = "utf8" if self.dialect.encoding in ("utf-8", "utf-8-sig") else self.dialect.encoding
         return {
             "read_options": csv.ReadOptions(
@@ -114,8 +104,6 @@ class Content(NamedTuple):
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
         """Convert errors of pyarrow and of `columns` into errors that name the line."""
-        import pyarrow as pa
-
         try:
             yield
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
@@ -163,9 +151,6 @@ def stream(
 
     Ids are integers or texts, depending on the piece. Text features are refused.
     """
-    import narwhals as nw
-    import pyarrow as pa
-
     with open_bytes(path) as first:
         content = Content(path, find_dialect(first.read(BEGINNING), path, usual, given.checked()))
     reading = _informed(content, usual, reading, given)
@@ -185,8 +170,6 @@ def _informed(content: Content, usual: str, reading: Reading, given: Given) -> R
 
 
 def _converted(content: Content, reading: Reading) -> dict[str, Any]:
-    import narwhals as nw
-
     columns = columns_to_read(content.dialect.names, reading)
     filled = _filled(content, columns, reading)
     table = content.table(columns.all) if filled is None else filled.rest
@@ -195,50 +178,43 @@ def _converted(content: Content, reading: Reading) -> dict[str, Any]:
     return arguments_of(nw.from_native(_with_ids(table, reading), eager_only=True), reading, filled)
 
 
-class Look(NamedTuple):
-    """Found in the first rows: the columns that pyarrow may convert to numbers, and the bytes per row."""
-
-    numbers: list[str]
-    row_bytes: float
-
-
 def _filled(content: Content, columns: Columns, reading: Reading) -> Filled | None:
     """Let pyarrow convert columns that it reads as we would: finite numbers, in a table without decimal commas.
 
     Returns None if there is no such column, or if anything would be read differently.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     features = feature_columns(columns.others, reading.given, reading.features is not None)
-    look = _look(content, columns, features, reading)
-    numbers = [name for name in look.numbers if name in features]
+    all_numbers, row_bytes = _look(content, columns, features, reading)
+    numbers = [name for name in all_numbers if name in features]
     if not numbers:
         return None
-    n_rows = int(ROOM * len(content.data) / look.row_bytes)
+    n_rows = int(ROOM * len(content.data) / row_bytes)
     rest: list[Any] = []
     others = [name for name in columns.all if name not in numbers]
     try:
-        reader = content.batches(columns.all, PIECE, look.numbers)
+        reader = content.batches(columns.all, PIECE, all_numbers)
         pieces = by_rows(reader, len(features), others, rest)
         X = fill(pieces, list(features), dict.fromkeys(numbers, pa.float64()), n_rows, finite=True)
     except (pa.ArrowInvalid, UnicodeDecodeError, NotFiniteError):
         return None
     schema = pa.schema([reader.schema.field(name) for name in others])
     filled = Filled(X, columns.all, list(features), numbers, pa.Table.from_batches(rest, schema))
-    if any(_commas(filled.rest.column(name)) for name in features if name not in numbers):
+    ways = [writings(Texts(filled.rest.column(name))) for name in features if name not in numbers]
+    if any(one and one[0].decimal == "," for one in ways):
         return None
-    roles = [filled.rest.column(name) for name in look.numbers if name not in features]
+    roles = [filled.rest.column(name) for name in all_numbers if name not in features]
     return filled if all(pc.all(pc.is_finite(values)).as_py() is not False for values in roles) else None
 
 
-def _look(content: Content, columns: Columns, features: Mapping[str, str | None], reading: Reading) -> Look:
-    """Examine the first rows; columns that may have thousands separators are not left to pyarrow."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _look(
+    content: Content, columns: Columns, features: Mapping[str, str | None], reading: Reading
+) -> tuple[list[str], float]:
+    """Return the columns that pyarrow may convert to numbers, and the bytes per row, as the first rows show them.
 
+    Columns that may have thousands separators are not left to pyarrow.
+    """
     if content.dialect.is_wide or reading.marks.decimal == ",":
-        return Look([], 1.0)
+        return [], 1.0
     beginning = bytes(content.data[:LOOKED_AT])
     if len(content.data) > LOOKED_AT and b"\n" in beginning:
         beginning = beginning[: beginning.rfind(b"\n") + 1]
@@ -248,18 +224,16 @@ def _look(content: Content, columns: Columns, features: Mapping[str, str | None]
         first = content.table(names, beginning, texts=False)
         texts = content.table(names, beginning).slice(0, LOOK)
     except (pa.ArrowInvalid, UnicodeDecodeError):
-        return Look([], 1.0)
+        return [], 1.0
     wanted = (pa.int64(), pa.float64(), pa.null())
     found = [name for name in names if first.schema.field(name).type in wanted]
     broken = [name for name in found if first.schema.field(name).type == pa.float64()]
     if broken and texts.num_rows:
         cells = pa.concat_arrays([texts.column(name).combine_chunks() for name in broken])
         fits = pc.or_(pc.equal(cells, ""), pc.match_substring_regex(cells, THOUSANDS.pattern))
-        if (
-            fits.to_numpy(zero_copy_only=False).reshape(len(broken), -1).all(axis=1).all()
-        ):  # no cell shows which mark it is
+        if bools(fits).all():  # no cell shows which mark it is
             found = [name for name in found if name not in broken]
-    return Look(found, max(1.0, len(beginning) / max(1, first.num_rows)))
+    return found, max(1.0, len(beginning) / max(1, first.num_rows))
 
 
 def _with_ids(table: Any, reading: Reading) -> Any:
@@ -275,9 +249,6 @@ def _with_ids(table: Any, reading: Reading) -> Any:
 
 def _ids(name: str, meaning: str | None, column: Any) -> Any:
     """Return ids as integers if all of them are written as str() writes integers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     with contextlib.suppress(pa.ArrowInvalid):
         integers = column.cast(pa.int64())
         if pc.all(pc.equal(integers.cast(pa.string()), column)).as_py():
@@ -286,11 +257,6 @@ def _ids(name: str, meaning: str | None, column: Any) -> Any:
     if meaning == "qid" and pc.any(empty).as_py():
         raise CellError(name, pc.index(empty, True).as_py(), "a query id", "''")
     return column
-
-
-def _commas(column: Any) -> bool:
-    ways = writings(Texts(column))
-    return bool(ways) and ways[0].decimal == ","
 
 
 def _count(data: Any, byte: bytes) -> int:

@@ -43,7 +43,11 @@ class Given(NamedTuple):
         if self.thousands is not None and self.thousands not in (",", ".", " ", "'", ""):
             raise OptionError(f"thousands: expected ',', '.', ' ', \"'\" or '', got {shown(self.thousands)}")
         if self.encoding is not None:
-            _check_encoding(self.encoding)
+            try:
+                codecs.lookup(self.encoding)
+            except (LookupError, ValueError) as error:
+                expected = "one such as utf-8, cp1252 or utf-16"
+                raise OptionError(f"encoding: expected {expected}, got {shown(self.encoding)}") from error
         return self
 
     @property
@@ -72,13 +76,6 @@ class Dialect(NamedTuple):
         found = [f"separated by {NAMES[self.sep]}"] if given.sep is None and self.sep != usual else []
         plain = given.encoding is not None or self.encoding in ("utf-8", "utf-8-sig")
         return found + ([] if plain else [f"encoded as {self.encoding}"])
-
-
-def _check_encoding(name: str) -> None:
-    try:
-        codecs.lookup(name)
-    except (LookupError, ValueError) as error:
-        raise OptionError(f"encoding: expected one such as utf-8, cp1252 or utf-16, got {shown(name)}") from error
 
 
 def find_dialect(beginning: bytes, path: str | os.PathLike[str], usual: str, given: Given) -> Dialect:

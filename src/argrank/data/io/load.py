@@ -105,7 +105,11 @@ def load(
                 f"{os.fspath(path)}: these options do not apply to a pack; give them to ar.pack or argrank pack"
             )
         return load_pack(path, verify)
-    _check_is_file(path)
+    if not is_stream(path) and not is_remote(path):
+        if Path(path).is_dir():
+            raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")
+        if not Path(path).exists():
+            raise InputError(f"{os.fspath(path)}: expected a file, got a name that does not exist")
     if kind in TABLES:
         if sparse != "auto" or n_features is not None or feature_base is not None:
             raise OptionError(
@@ -148,12 +152,3 @@ def dump(data: Dataset, path: str | os.PathLike[str], *, format: str | None = No
         write_qrels(data, path)
     else:
         write_letor(data, path)
-
-
-def _check_is_file(path: str | os.PathLike[str]) -> None:
-    if is_stream(path) or is_remote(path):
-        return
-    if Path(path).is_dir():
-        raise InputError(f"{os.fspath(path)}: expected a file or a pack, got a folder without pack.json")
-    if not Path(path).exists():
-        raise InputError(f"{os.fspath(path)}: expected a file, got a name that does not exist")

@@ -15,10 +15,10 @@ from argrank._json import json_value
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.data.io import arrow
-from argrank.data.io.delimited import DELIMITERS, texts_of
+from argrank.data.grouping import objects
 from argrank.data.io.kinds import kind_of
 from argrank.data.io.tables import TABLES, write_columns
+from argrank.data.io.trec.forms import table_columns
 from argrank.errors import OptionError
 
 LINES = "jsonl"
@@ -59,18 +59,9 @@ def ranked_columns(
 
 
 def _columns(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    kind = kind_of(path)
-    if kind in DELIMITERS:
-        columns: Mapping[str, Any] = texts_of(path, DELIMITERS[kind])
-    elif kind in TABLES:
-        columns = arrow.read_columns(path, kind).to_pydict()
-    else:
+    if kind_of(path) not in TABLES:
         raise OptionError(f"--keep: expected a table with named columns, got {os.fspath(path)}")
-    found = {}
-    for name, values in columns.items():
-        found[name] = np.empty(len(values), object)
-        found[name][:] = values
-    return found
+    return {name: objects(values) for name, values in table_columns(path).items()}
 
 
 def write_ranked(columns: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], kind: str) -> None:

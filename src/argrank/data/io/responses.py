@@ -41,9 +41,9 @@ class _Place(NamedTuple):
     def of(self, parent: Any, name: str, kind: type) -> Any:
         """Return a part of a response by its name."""
         if not isinstance(parent, Mapping) or not isinstance(parent.get(name), kind):
-            got = (
-                parent.get(name, f"none among {', '.join(map(str, parent))}") if isinstance(parent, Mapping) else parent
-            )
+            got = parent
+            if isinstance(parent, Mapping):
+                got = parent.get(name, f"none among {', '.join(map(str, parent))}")
             raise self.error(f"{name!r}, {_KINDS[kind]}", got)
         return parent[name]
 
@@ -76,7 +76,8 @@ def _of_plugins(place: _Place, response: Any) -> _Found:
     for hit in place.of(place.of(response, "hits", dict), "hits", list):
         entries = place.of(place.of(hit, "fields", dict), "_ltrlog", list)
         features: dict[str, float] = {}
-        for name, logged in (pair for entry in entries for pair in entry.items()) if _are_objects(entries) else ():
+        objects = entries if all(isinstance(entry, Mapping) for entry in entries) else ()
+        for name, logged in (pair for entry in objects for pair in entry.items()):
             for one in logged if isinstance(logged, list) else ():
                 if not isinstance(one, Mapping) or not isinstance(one.get("name"), str) or one["name"] in features:
                     raise place.error(f"features with different names in {name!r}", one)
@@ -170,7 +171,3 @@ def _mapping(place: _Place, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise place.error("an object", value)
     return value
-
-
-def _are_objects(entries: list[Any]) -> bool:
-    return all(isinstance(entry, Mapping) for entry in entries)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -83,21 +81,19 @@ def _text(path: PathLike, data: Dataset) -> Floats:
         return _trec(path, data)
     if n_fields == RANKLIB_FIELDS:
         return _ranklib(path, lines, data)
-    return _numbers(path, lines, itertools.count(1))
+    return _numbers(path, lines)
 
 
-def _numbers(path: PathLike, texts: Iterable[str], lines: Iterable[int]) -> Floats:
-    return np.array([_number(path, line, text) for line, text in zip(lines, texts, strict=False)], np.float64)
-
-
-def _number(path: PathLike, line: int, text: str) -> float:
-    try:
-        value = read_number(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise FormatError(path, line, "a finite number as score", shown(text) if text else "nothing")
-    return value
+def _numbers(path: PathLike, texts: list[str]) -> Floats:
+    values = np.empty(len(texts))
+    for line, text in enumerate(texts, 1):
+        try:
+            values[line - 1] = read_number(text)
+        except ValueError:
+            values[line - 1] = math.nan
+        if not math.isfinite(values[line - 1]):
+            raise FormatError(path, line, "a finite number as score", shown(text) if text else "nothing")
+    return values
 
 
 def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Floats:
@@ -108,7 +104,7 @@ def _ranklib(path: PathLike, lines: list[str], data: Dataset) -> Floats:
             raise FormatError(path, line, "qid, index and score as in line 1", shown(lines[line - 1]))
         if line <= len(qids) and row[0] != qids[line - 1]:
             raise FormatError(path, line, f"qid {qids[line - 1]} as in the data's row {line}", f"qid {shown(row[0])}")
-    return _numbers(path, [row[2] for row in rows], itertools.count(1))
+    return _numbers(path, [row[2] for row in rows])
 
 
 def _trec(path: PathLike, data: Dataset) -> Floats:

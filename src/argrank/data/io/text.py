@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from argrank._memory import check_memory
 from argrank._types import Floats
+from argrank.data.grouping import objects
 from argrank.errors import FormatError, InputError, is_text, shown
 
 MISSING = ("", "null", "nan")  # words for a missing value, in upper or lower case
@@ -84,17 +85,12 @@ def read_ids(cells: Sequence[str]) -> NDArray[Any]:
     """Return ids as integers if all of them are written as str() writes integers, else as texts."""
     if all(map(_CANONICAL_INTEGER.fullmatch, cells)):
         return np.array(cells, dtype=object).astype(np.int64)
-    ids = np.empty(len(cells), object)
-    ids[:] = cells
-    return ids
+    return objects(cells)
 
 
 def number_text(value: float) -> str:
     """Return the shortest text that float() reads back exactly: ``2``, ``0.1``, ``1e-07``, empty for NaN."""
-    if value != value:
-        return ""
-    text = repr(value)
-    return text[:-2] if text.endswith(".0") else text
+    return "" if value != value else repr(value).removesuffix(".0")
 
 
 def id_texts(ids: NDArray[Any], what: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from argrank._declared import checked
 from argrank._files import split_suffixes
+from argrank.data.io.trec.forms import is_qrels_file
 from argrank.data.judgement_lists import qrels, quepid, rre, workbench
 from argrank.data.judgement_lists.workbench import read_query_set, write_query_set
 from argrank.errors import InputError, OptionError, check_name, is_finite, shown
@@ -30,7 +31,7 @@ class Format(NamedTuple):
 
 
 FORMATS: dict[str, Format] = {
-    "qrels": Format(qrels.read, qrels.write, ".qrels", qrels.is_own),
+    "qrels": Format(qrels.read, qrels.write, ".qrels", is_qrels_file),
     "quepid": Format(quepid.read, quepid.write, ".csv", quepid.is_own),
     "workbench": Format(workbench.read, workbench.write, ".json", workbench.is_own),
     "rre": Format(rre.read, rre.write, ".json", rre.is_own),

@@ -9,15 +9,9 @@ from urllib.parse import quote, unquote
 from argrank._files import write_bytes
 from argrank.data.io.text import number_text
 from argrank.data.io.trec.files import read_qrels, words_of
-from argrank.data.io.trec.forms import is_qrels_file
 
 EMPTY = "%00"
 SAFE = "".join(map(chr, range(33, 127))).replace("%", "")
-
-
-def is_own(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file has this form."""
-    return is_qrels_file(path)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:

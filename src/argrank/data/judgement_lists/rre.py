@@ -61,11 +61,7 @@ def _gains(path: str | os.PathLike[str], given: dict[str, Any]) -> list[tuple[st
         if isinstance(value, list):
             found += [(str(document), key) for document in value]
         else:
-            gain = (
-                field(path, value, "gain", int | float)
-                if "gain" in value
-                else field(path, value, "rating", int | float)
-            )
+            gain = field(path, value, "gain" if "gain" in value else "rating", int | float)
             found.append((key, str(gain)))
     return found
 

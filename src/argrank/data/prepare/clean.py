@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._declared import Share, checked
+from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
 from argrank.data.identical import identical_in_query, labels_in_group
 from argrank.data.prepare.impute import refuse_missing
 from argrank.data.prepare.normalise import normaliser
 from argrank.errors import InputError
-
-Rows = Integers
 
 PRODUCT_ROWS = 4096  # rows of one factor of a product of good and bad documents, to bound memory
 
@@ -28,7 +27,7 @@ class Dropped:
     """What one step of the cleaning dropped: the caller's row numbers, and the ids of whole queries."""
 
     reason: str
-    rows: Rows
+    rows: Integers
     queries: tuple[Any, ...] = ()
 
 
@@ -38,7 +37,7 @@ class CleaningReport:
 
     rule: str
     dropped: tuple[Dropped, ...]
-    kept: Rows
+    kept: Integers
     n_queries: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,9 +50,7 @@ class CleaningReport:
     def __repr__(self) -> str:
         lines = [f"Cleaned by {self.rule}: {len(self.kept):,} documents in {self.n_queries:,} queries are left"]
         for step in self.dropped:
-            queries = (
-                f" ({len(step.queries):,} {'query' if len(step.queries) == 1 else 'queries'})" if step.queries else ""
-            )
+            queries = f" ({counted(len(step.queries), 'query', 'queries')})" if step.queries else ""
             lines.append(f"  dropped {len(step.rows):,} documents{queries}: {step.reason}")
         return "\n".join(lines)
 
@@ -152,8 +149,7 @@ _RULES = {"kdd2008": _kdd2008, "logrank": _logrank}
 
 
 def _counts(data: Dataset, mask: NDArray[np.bool_]) -> Integers:
-    counts: Integers = np.add.reduceat(mask.astype(np.int64), data.indptr[:-1])
-    return counts
+    return np.asarray(np.add.reduceat(mask.astype(np.int64), data.indptr[:-1]))
 
 
 def _dense(X: Any) -> Floats:

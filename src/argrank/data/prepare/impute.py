@@ -16,7 +16,7 @@ from argrank.data.categories import places
 from argrank.data.dataset import Dataset
 from argrank.data.prepare.query_statistics import blocks
 from argrank.data.summary import feature_label
-from argrank.errors import InputError, OptionError, shown, unknown_name
+from argrank.errors import InputError, OptionError, check_name, shown
 
 Filling = Literal["mean", "query-max", "query-mean", "query-min", "zero"]
 FILLINGS = get_args(Filling)
@@ -101,8 +101,7 @@ def _chosen(data: Dataset, features: Sequence[int | str] | None) -> NDArray[np.b
     chosen = np.zeros(data.n_features, bool)
     for feature in features:
         if isinstance(feature, str):
-            if feature not in (data.feature_names or ()):
-                raise unknown_name("feature", feature, data.feature_names or ())
+            check_name("feature", feature, data.feature_names or ())
             chosen[(data.feature_names or ()).index(feature)] = True
         elif 0 <= feature < data.n_features:
             chosen[feature] = True
@@ -116,8 +115,7 @@ def _overall_mean(data: Dataset) -> Floats:
     for block in blocks(data.X, data.indptr):
         total += block.per_feature(block.total(), data.n_features)
         known -= block.per_feature(block.documents - block.known(), data.n_features)
-    mean: Floats = total / np.maximum(known, 1)
-    return mean
+    return np.asarray(total / np.maximum(known, 1))
 
 
 def _fill_by_query(data: Dataset, values: Any, wanted: Any, with_: str, overall: Floats) -> None:

@@ -31,7 +31,7 @@ from argrank.data.mapped import is_mapped, refuse_copy, row_view
 from argrank.data.prepare.query_statistics import Block, blocks
 from argrank.data.prepare.row_statistics import Over, extremes, moments
 from argrank.data.prepare.scaled_rows import ScaledRows
-from argrank.errors import InputError, ModelError, OptionError, shown, unknown_name
+from argrank.errors import InputError, ModelError, OptionError, check_name, shown
 
 DENSE_VALUES = 1 << 25  # 256 MB of float64
 
@@ -178,8 +178,7 @@ class Normaliser:
 
 def normaliser(name: str) -> Normaliser:
     """Return the normaliser of a name, not fitted yet."""
-    if not isinstance(name, str) or name not in _RULES:
-        raise unknown_name("normalisation", name, _RULES)
+    check_name("normalisation", name, _RULES)
     return Normaliser(name)
 
 

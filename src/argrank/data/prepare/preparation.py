@@ -120,12 +120,10 @@ class Preparation:
     def transform(self, data: Dataset) -> Dataset:
         """Return prepared data, with the names of all columns."""
         refuse_copy(data.X, "X: missing values or texts", "fill them in before packing, or train trees")
-        kept = {name: texts for name, texts in (data.categories or {}).items() if not self._codes(data, name)}
+        raw = data.feature_names or ()
+        kept = {name: texts for name, texts in (data.categories or {}).items() if raw.index(name) not in self.texts}
         names = self.names(data.feature_names, data.categories)
         return data._but(X=self.apply(data.X), feature_names=names, categories=kept or None)
-
-    def _codes(self, data: Dataset, name: str) -> bool:
-        return (data.feature_names or ()).index(name) in self.texts
 
     def names(self, raw: tuple[str, ...] | None, categories: Categories) -> tuple[str, ...] | None:
         """Return the names of all columns: the raw ones, then "price is missing" and "brand=acme"; None without any."""
@@ -152,12 +150,6 @@ class Preparation:
         for place, source in enumerate(self.source.tolist(), self.n_raw):
             total[..., source] += parts[..., place]
         return total
-
-    @property
-    def knows_missing(self) -> bool:
-        """Whether a missing number is treated differently from 0, so that an engine must distinguish them."""
-        numbers = np.setdiff1d(np.arange(self.n_raw), self.texts)
-        return bool((self.code == MISSING).any() or (self.fill[numbers] != 0).any())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a model file; null where a value stays missing."""

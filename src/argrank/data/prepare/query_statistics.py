@@ -71,8 +71,7 @@ class Block:
         summands = self.values if values is None else values
         if self._has_missing:
             summands = np.where(np.isnan(summands), 0.0, summands)
-        total: Floats = np.add.reduceat(summands, self.starts, axis=0)
-        return total
+        return np.asarray(np.add.reduceat(summands, self.starts, axis=0))
 
     def mean(self) -> Floats:
         """Return the mean of every group; 0 where all are missing."""
@@ -90,8 +89,7 @@ class Block:
     def per_feature(self, statistic: NDArray[Any], n_features: int) -> Floats:
         """Add up one number per group to one number per feature."""
         if isinstance(self.features, slice):
-            total: Floats = statistic.sum(axis=0, dtype=np.float64)
-            return total
+            return np.asarray(statistic.sum(axis=0, dtype=np.float64))
         return np.bincount(self.features, weights=statistic, minlength=n_features).astype(np.float64)
 
     def column(self, numbers: NDArray[Any]) -> NDArray[Any]:

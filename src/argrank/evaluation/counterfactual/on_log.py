@@ -14,9 +14,8 @@ from argrank._types import Floats
 from argrank.clicks.curve import Propensities
 from argrank.clicks.evidence import Estimator, evidence_of
 from argrank.errors import InputError, OptionError, check_choice, check_name, shown
-from argrank.evaluation.counterfactual.ranked import Ranked, ranked_by
 from argrank.evaluation.counterfactual.result import ClickComparison, ClickEvaluation, Difference, TrafficSegment
-from argrank.evaluation.counterfactual.value import Bench, Earning, Valued, earnings, half_width
+from argrank.evaluation.counterfactual.value import Bench, Earning, Ranked, Valued, earnings, half_width, ranked_by
 from argrank.evaluation.defaults import MIN_CLICKS, MIN_COVERAGE
 from argrank.evaluation.significance import holm
 from argrank.measures.conventions import Convention
@@ -76,11 +75,9 @@ def compare_on_log(
 def compared_on_log(found: Mapping[str, ClickEvaluation], baseline: str | None = None) -> ClickComparison:
     """Return the differences of values from one log: of all pairs, or to a baseline."""
     names = list(found)
-    duels = (
-        list(itertools.combinations(names, 2))
-        if baseline is None
-        else [(name, baseline) for name in names if name != baseline]
-    )
+    duels = list(itertools.combinations(names, 2))
+    if baseline is not None:
+        duels = [(name, baseline) for name in names if name != baseline]
     pairs: list[Difference] = []
     for measure in next(iter(found.values())).means:
         facts = [_difference(found[a], found[b], measure) for a, b in duels]

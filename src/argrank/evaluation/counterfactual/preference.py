@@ -71,8 +71,7 @@ class Preference(Rendered):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold."""
-        found: dict[str, Any] = json_value(vars(self))
-        return found
+        return dict(json_value(vars(self)))
 
     @property
     def winner(self) -> str | None:
@@ -142,7 +141,8 @@ def preference(
     wide, query_wide = half_width(by_user), half_width(by_query)
     error = wide / stats.t.ppf(0.975, len(by_user) - 1) if len(by_user) > 1 else np.nan
     p = float(2 * stats.t.sf(abs(mean) / error, len(by_user) - 1)) if error > 0 else float("nan")
-    low, high = confidence_sequence(_in_order(log, outcome, some), float(level))
+    by_time = slice(None) if log.timestamp is None else np.argsort(log.timestamp[log.indptr[:-1]][some], kind="stable")
+    low, high = confidence_sequence(outcome[by_time], float(level))
     needed = (stats.norm.ppf(0.975) + stats.norm.ppf(POWER)) ** 2 * float(outcome.var()) / float(difference) ** 2
     return Preference(
         a=first, b=second, n_sessions=log.n_sessions, wins=wins, losses=losses, ties=len(outcome) - wins - losses,
@@ -160,13 +160,6 @@ def _teams(known: list[str], a: str | None, b: str | None) -> tuple[str, str]:
     check_name("team", a, known)
     check_name("team", b, known)
     return a, b
-
-
-def _in_order(log: Clicks, outcome: Floats, some: Any) -> Floats:
-    """Return the outcomes in the order of time, or of the log where it has no times."""
-    if log.timestamp is None:
-        return outcome
-    return outcome[np.argsort(log.timestamp[log.indptr[:-1]][some], kind="stable")]
 
 
 def _without(outcome: Floats, group: Any) -> Floats:

@@ -78,13 +78,9 @@ class ClickEvaluation(Rendered, Framed):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values that JSON can hold; NaN becomes None."""
         figures = ("means", "low", "high", "coverage", "effective_clicks", "expected_clicks", "logged")
-        names = (*figures, "estimator", "notes")
-        found: dict[str, Any] = json_value({name: vars(self)[name] for name in names})
-        return {
-            **found,
-            "segments": json_value([one._asdict() for one in self.segments]),
-            "per_query": json_value(self.columns()),
-        }
+        found = {name: vars(self)[name] for name in (*figures, "estimator", "notes")}
+        found |= {"segments": [one._asdict() for one in self.segments], "per_query": self.columns()}
+        return dict(json_value(found))
 
     def columns(self) -> dict[str, Any]:
         """Return the values of every query by column: qid, sessions, the measures."""

@@ -168,11 +168,8 @@ class Agreement(Rendered, Framed):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; NaN becomes None."""
         found = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
-        found |= {"pairs": [_plain(one) for one in self.pairs], "by_grade": [_plain(one) for one in self.by_grade],
-                  "segments": [_plain(one) for one in self.segments], "estimates": _plain_estimates(self.estimates),
-                  "queries": [one._asdict() for one in self.queries], "notes": self.notes}  # fmt: skip
-        plain: dict[str, Any] = json_value(found)
-        return plain
+        found |= {name: [_plain(one) for one in found[name]] for name in ("pairs", "by_grade", "segments", "queries")}
+        return dict(json_value({**found, "estimates": _plain(self.estimates), "notes": self.notes}))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return every query by column: qid, n_documents, raw, share."""
@@ -188,9 +185,6 @@ class Agreement(Rendered, Framed):
             found.append(self._segments())
         return [*found, *([self._queries()] if self.judge_again() else [])], self.notes
 
-    def _interval(self) -> str:
-        return f"{100 * (1 - self.level):.4g} % interval"
-
     def _coefficients(self) -> Table:
         rows = []
         for name, one in self.estimates.items():
@@ -198,7 +192,7 @@ class Agreement(Rendered, Framed):
             if "kappa" in name and len(self.judges) > 2:
                 title += ", mean over pairs"
             rows.append((title, Cell(measure_text(one.value)), _span(one)))
-        return table(("coefficient", "value", self._interval()), rows)
+        return table(("coefficient", "value", f"{100 * (1 - self.level):.4g} % interval"), rows)
 
     def _pairs(self) -> Table:
         rows = [
@@ -206,16 +200,8 @@ class Agreement(Rendered, Framed):
              _with_span(one.weighted_kappa), _signed(one.gap))
             for one in self.pairs
         ]  # fmt: skip
-        header = (
-            "judge",
-            "judge",
-            "documents",
-            "raw",
-            "kappa and interval",
-            f"{self.weights} kappa and interval",
-            "mean gap",
-        )
-        return table(header, rows, n_names=2)
+        kappas = ("kappa and interval", f"{self.weights} kappa and interval")
+        return table(("judge", "judge", "documents", "raw", *kappas, "mean gap"), rows, n_names=2)
 
     def _grades(self) -> Table:
         rows = [
@@ -229,26 +215,18 @@ class Agreement(Rendered, Framed):
     def counts_table(self) -> Table:
         """Return how often each pair of grades was given."""
         first, second = self.judges if len(self.judges) == 2 else ("first of a pair", "second")
-        rows = [
-            (
-                f"{grade:g}",
-                *(Cell(f"{count:,}", place == other) for other, count in enumerate(self.table[place].tolist())),
-            )
-            for place, grade in enumerate(self.grades)
-        ]
+        rows = []
+        for place, grade in enumerate(self.grades):
+            counts = enumerate(self.table[place].tolist())
+            rows.append((f"{grade:g}", *(Cell(f"{count:,}", place == other) for other, count in counts)))
         return table((f"{first} \\ {second}", *(f"{grade:g}" for grade in self.grades)), rows)
 
     def _segments(self) -> Table:
         shown = ("raw", "kappa", "weighted_kappa", f"alpha_{self.metric}")
-        rows = [
-            (
-                one.segment,
-                str(one.n_queries),
-                str(one.n_documents),
-                *(_with_span(one.estimates[name]) for name in shown),
-            )
-            for one in self.segments
-        ]
+        rows = []
+        for one in self.segments:
+            spans = [_with_span(one.estimates[name]) for name in shown]
+            rows.append((one.segment, one.n_queries, one.n_documents, *spans))
         titles = ("raw", "kappa", f"{self.weights} kappa", f"{self.metric} alpha")
         return table(("segment", "queries", "documents", *titles), rows)
 
@@ -303,17 +281,9 @@ def _signed(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:+.2f}"
 
 
-def _plain(one: Any) -> dict[str, Any]:
-    """Return a named tuple as a dict, the estimates in it too."""
-    return {
-        name: value._asdict()
-        if isinstance(value, Estimate)
-        else _plain_estimates(value)
-        if isinstance(value, dict)
-        else value
-        for name, value in one._asdict().items()
-    }
-
-
-def _plain_estimates(estimates: dict[str, Estimate]) -> dict[str, Any]:
-    return {name: one._asdict() for name, one in estimates.items()}
+def _plain(value: Any) -> Any:
+    """Return named tuples as dicts, those inside of them too."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    named = PairAgreement | GradeAgreement | QueryAgreement | SegmentAgreement | Estimate
+    return _plain(value._asdict()) if isinstance(value, named) else value

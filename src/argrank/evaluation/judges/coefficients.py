@@ -19,7 +19,7 @@ from argrank._types import Floats
 from argrank.evaluation.defaults import LEVEL
 
 METRICS = ("nominal", "ordinal", "interval")
-WEIGHTS = ("linear", "quadratic")
+WEIGHTS_POWER = {"linear": 1, "quadratic": 2}
 
 
 def raw_agreement(counts: Floats) -> Floats:
@@ -73,9 +73,6 @@ def grade_alpha(coincidences: Floats) -> Floats:
     n = each.sum(axis=-1)[..., None]
     observed = each - np.diagonal(coincidences, axis1=-2, axis2=-1)
     return 1 - _ratio((n - 1) * observed, each * (n - each))
-
-
-WEIGHTS_POWER = dict(zip(WEIGHTS, (1, 2), strict=True))
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

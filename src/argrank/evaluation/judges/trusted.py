@@ -13,6 +13,7 @@ from scipy.special import stdtr
 from argrank._tables import counted
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import objects
 from argrank.data.io.text import id_texts
 from argrank.data.io.trec.files import Qrels, Run, document_names, words_of
 from argrank.data.io.trec.forms import as_qrels, as_run
@@ -238,6 +239,5 @@ def _run_of(system: Any, data: Any, name: str) -> Run:
     """Return the scores of a Dataset's rows as a run."""
     if not isinstance(data, Dataset) or data.document_ids is None:
         raise InputError("trusted: expected data with document ids, by which trusted judgements find their documents")
-    documents = np.empty(data.n_documents, object)
-    documents[:] = document_names(data)
-    return Run(np.repeat(data.query_ids, data.sizes), documents, stored_scores(system, data, name))
+    scores = stored_scores(system, data, name)
+    return Run(np.repeat(data.query_ids, data.sizes), objects(document_names(data)), scores)

@@ -149,11 +149,11 @@ def test_bits_that_flip_train_nothing(tmp_path):
 
 
 def test_a_file_is_summed_once_in_a_process_and_only_where_it_is_used(tmp_path, monkeypatch):
-    monkeypatch.setattr("argrank.data.io.pack.sums.CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr("argrank.data.io.pack.array_file.CHUNK_BYTES", 1 << 10)
     monkeypatch.setattr("argrank.data.io.pack.contents.CHUNK_BYTES", 1 << 10)
     path, summed = full("dense", tmp_path / "a.pack"), []
     crc32 = zlib.crc32
-    monkeypatch.setattr("argrank.data.io.pack.sums.zlib.crc32", lambda *a: summed.append(len(a[0])) or crc32(*a))
+    monkeypatch.setattr("argrank.data.io.pack.array_file.zlib.crc32", lambda *a: summed.append(len(a[0])) or crc32(*a))
     data = ar.load(path)
     assert repr(data).startswith("Dataset: ")
     assert (data.n_features, data.is_sparse) == (5, False)

@@ -6,18 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from argrank.data.io.columns.roles import likely_option, meanings_of, tell, told_indexes
+from argrank.data.io.columns.roles import likely_option, listing, meanings_of, tell, told_indexes
 from argrank.data.io.columns.table import Reading
 from argrank.data.io.text import first_repeated
 from argrank.errors import FormatError, shown
 
 Path = str | os.PathLike[str]
-
-
-def listing(names: Sequence[str]) -> str:
-    """Return names for a message."""
-    text = ", ".join(names)
-    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def check_names(names: Sequence[str], path: Path, line: int | None) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._lazy import LazyModule
 from argrank._types import Floats
-from argrank.data.io.columns.texts import Texts
+from argrank.data.io.columns.texts import Texts, bools
+
+pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 _TIME = r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 #: Patterns of dates, and how to parse their first ten characters; the first match is used.
@@ -27,35 +30,23 @@ LENGTH = 10  # characters of a date
 
 def date_format(texts: Texts) -> str | None:
     """Return the date format that all texts of a column have; None if there is none."""
-    import pyarrow.compute as pc
-
     known = texts.known
-    for pattern, form in FORMATS:
-        if (
-            len(known)
-            and pc.all(pc.match_substring_regex(known, pattern)).as_py()
-            and not _days(known, form).null_count
-        ):
+    for pattern, form in FORMATS if len(known) else ():
+        if pc.all(pc.match_substring_regex(known, pattern)).as_py() and not _days(known, form).null_count:
             return form
     return None
 
 
 def no_dates(texts: Texts) -> NDArray[np.bool_]:
     """Return for each distinct text whether it is neither missing nor a date in the format of the first one."""
-    import pyarrow.compute as pc
-
     first = texts.known[:1]
     way = next((one for one in FORMATS if pc.match_substring_regex(first, one[0])[0].as_py()), FORMATS[0])
-    fits = pc.match_substring_regex(texts.plain, way[0]).to_numpy(zero_copy_only=False).astype(bool)
-    fits &= ~_days(texts.plain, way[1]).is_null().to_numpy(zero_copy_only=False).astype(bool)
-    wrong: NDArray[np.bool_] = ~texts.missing & ~fits
-    return wrong
+    fits = bools(pc.match_substring_regex(texts.plain, way[0])) & ~bools(_days(texts.plain, way[1]).is_null())
+    return ~texts.missing & ~fits
 
 
 def day_numbers(texts: Texts, form: str) -> tuple[Floats, str]:
     """Return for every row the days before the newest date (NaN if missing), and that date."""
-    import pyarrow as pa
-
     days = np.full(len(texts.words), np.nan)
     if len(texts.known):
         known = _days(texts.known, form).cast(pa.date32()).cast(pa.int32())
@@ -67,9 +58,6 @@ def day_numbers(texts: Texts, form: str) -> tuple[Floats, str]:
 
 def iso_texts(column: Any) -> Any:
     """Return an Arrow column of dates or times as texts such as 2025-12-31, in the column's own time zone."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_timestamp(column.type):
         column = pc.local_timestamp(column) if column.type.tz else column
         column = column.cast(pa.date32(), safe=False)
@@ -77,6 +65,4 @@ def iso_texts(column: Any) -> Any:
 
 
 def _days(known: Any, form: str) -> Any:
-    import pyarrow.compute as pc
-
     return pc.strptime(pc.utf8_slice_codeunits(known, 0, LENGTH), format=form, unit="s", error_is_null=True)

@@ -8,18 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from argrank._types import Floats, Integers
+from argrank.data.io.columns import numbers
 from argrank.data.io.columns.dates import ISO, date_format, no_dates
-from argrank.data.io.columns.numbers import (
-    PLAIN,
-    WRITINGS,
-    Writing,
-    numbers,
-    share_of_numbers,
-    usual_sign,
-    without_sign,
-    writings,
-    wrong_numbers,
-)
+from argrank.data.io.columns.numbers import PLAIN, WRITINGS, Writing
 from argrank.data.io.columns.roles import is_id_name
 from argrank.data.io.columns.texts import CellError, Texts
 from argrank.errors import shown
@@ -77,7 +68,7 @@ def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, give
     words = texts.known_lower if len(texts.known) <= 2 else set()
     if words and any(words <= set(pair) for pair in FLAGS):
         return Decided(Kind.FLAG)
-    ways = writings(texts, *marks)
+    ways = numbers.writings(texts, *marks)
     if ways:
         return Decided(Kind.NUMBER, tuple(ways))
     if is_id_name(name) and given is None:
@@ -90,11 +81,12 @@ def decide(name: str, texts: Texts, queries: Integers | None, marks: Marks, give
 
 def _refuse_mistakes(name: str, texts: Texts, given: str | None) -> None:
     """Raise for a text in a column that is mostly numbers, or that the caller declared as numbers."""
-    sign = usual_sign(texts)
-    shares = [share_of_numbers(texts, way._replace(beside=sign)) for way in WRITINGS[:4]]
+    sign = numbers.usual_sign(texts)
+    shares = [numbers.share_of_numbers(texts, way._replace(beside=sign)) for way in WRITINGS[:4]]
     share, wrong = max(shares, key=lambda one: one[0])
     if share >= MISTAKE or given == "number":
-        wrong = wrong if wrong.any() else without_sign(texts, sign) if sign else wrong_numbers(texts, PLAIN)
+        if not wrong.any():
+            wrong = numbers.without_sign(texts, sign) if sign else numbers.wrong_numbers(texts, PLAIN)
         raise _wrong(name, texts, texts.first_row(wrong), sign)
 
 
@@ -124,10 +116,10 @@ def _repeated(codes: Integers, queries: Integers) -> float:
 
 def number_values(name: str, texts: Texts, way: Writing) -> Floats:
     """Return the numbers of a column; a CellError names the first that is not finite, or in another format."""
-    wrong = wrong_numbers(texts, way)
+    wrong = numbers.wrong_numbers(texts, way)
     if wrong.any():
         raise _wrong(name, texts, texts.first_row(wrong))
-    return numbers(texts, way)
+    return numbers.numbers(texts, way)
 
 
 def flag_values(texts: Texts) -> Floats:

@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._lazy import LazyModule
 from argrank._types import Floats
-from argrank.data.io.columns.texts import Texts
+from argrank.data.io.columns.texts import Texts, bools
+
+pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 CURRENCIES = "€$£¥₹₽₩₺"
 CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|TRY|ZAR|KRW|Fr\\.|kr\\.?|zł"
@@ -65,7 +68,8 @@ def writings(texts: Texts, decimal: str | None = None, thousands: str | None = N
         for way in _allowed(decimal, thousands)
         if _fits(bare[:SAMPLE], way).all() and (len(bare) <= SAMPLE or _fits(bare, way).all())
     ]
-    return ways if _ambiguous(bare, ways) else ways[:1]
+    several = any(not np.array_equal(_values(bare, ways[0]), _values(bare, way)) for way in ways[1:])
+    return ways if several else ways[:1]  # several give different numbers
 
 
 def _allowed(decimal: str | None, thousands: str | None) -> list[Writing]:
@@ -74,11 +78,6 @@ def _allowed(decimal: str | None, thousands: str | None) -> list[Writing]:
     marks = (".", ",") if decimal is None else (decimal,)
     groups = ("", ",", ".", " ", "'") if thousands is None else (thousands,)
     return [Writing(mark, group) for mark in marks for group in groups if mark != group]
-
-
-def _ambiguous(bare: Any, ways: list[Writing]) -> bool:
-    """Tell whether formats give different numbers."""
-    return any(not np.array_equal(_values(bare, ways[0]), _values(bare, way)) for way in ways[1:])
 
 
 def share_of_numbers(texts: Texts, way: Writing) -> tuple[float, NDArray[np.bool_]]:
@@ -96,29 +95,26 @@ def wrong_numbers(texts: Texts, way: Writing) -> NDArray[np.bool_]:
     """Return for each distinct text whether it is neither missing nor a finite number in this format."""
     bare = _bare(texts.plain, way.beside)
     fits = _fits(bare, way)
-    fits[fits] = np.isfinite(_values(bare.filter(_mask(fits)), way))
+    fits[fits] = np.isfinite(_values(bare.filter(pa.array(fits)), way))
     return ~texts.missing & ~fits
 
 
 def numbers(texts: Texts, way: Writing) -> Floats:
     """Return the number of every row, NaN if missing; all texts must be in this format."""
     values = np.full(len(texts.words), np.nan)
-    there = ~texts.missing
-    values[there] = _values(_bare(texts.known, way.beside), way)
+    values[~texts.missing] = _values(_bare(texts.known, way.beside), way)
     return texts.spread(values)
 
 
 def _beside(known: Any) -> str | None:
     """Return the sign of all numbers: nothing, one currency or a percent sign; None if they differ."""
-    import pyarrow.compute as pc
-
     if not len(known):
         return ""
-    percent = pc.match_substring(known, PERCENT).to_numpy(zero_copy_only=False)
+    percent = bools(pc.match_substring(known, PERCENT))
     if percent.any():
         return PERCENT if percent.all() else None
     pattern = f"(?P<sign>{_BESIDE})"
-    if not pc.match_substring_regex(known[:SAMPLE], pattern).to_numpy(zero_copy_only=False).any():
+    if not bools(pc.match_substring_regex(known[:SAMPLE], pattern)).any():
         return ""
     found = set(pc.struct_field(pc.extract_regex(known, pattern), "sign").to_pylist()) - {None}
     return found.pop() if len(found) == 1 else None
@@ -126,8 +122,6 @@ def _beside(known: Any) -> str | None:
 
 def usual_sign(texts: Texts) -> str:
     """Return the sign of most texts of a column: a currency, the percent sign or nothing."""
-    import pyarrow.compute as pc
-
     known = texts.known
     found = pc.struct_field(pc.extract_regex(known, f"(?P<sign>{_BESIDE}|{PERCENT})"), "sign")
     counts = {one["values"]: one["counts"] for one in found.value_counts().to_pylist()}
@@ -136,15 +130,10 @@ def usual_sign(texts: Texts) -> str:
 
 def without_sign(texts: Texts, sign: str) -> NDArray[np.bool_]:
     """Return for each distinct text whether it is not missing and lacks a sign."""
-    import pyarrow.compute as pc
-
-    there: NDArray[np.bool_] = pc.match_substring(texts.plain, sign).to_numpy(zero_copy_only=False).astype(bool)
-    return ~texts.missing & ~there
+    return ~texts.missing & ~bools(pc.match_substring(texts.plain, sign))
 
 
 def _bare(words: Any, beside: str) -> Any:
-    import pyarrow.compute as pc
-
     if not beside:
         return words
     sign = re.escape(beside)
@@ -152,25 +141,12 @@ def _bare(words: Any, beside: str) -> Any:
 
 
 def _fits(bare: Any, way: Writing) -> NDArray[np.bool_]:
-    import pyarrow.compute as pc
-
-    fits: NDArray[np.bool_] = pc.match_substring_regex(bare, way.pattern).to_numpy(zero_copy_only=False).astype(bool)
-    return fits
+    return bools(pc.match_substring_regex(bare, way.pattern))
 
 
 def _values(bare: Any, way: Writing) -> Floats:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if way.thousands:
         bare = pc.replace_substring(bare, way.thousands, "")
     if way.decimal not in (".", ""):
         bare = pc.replace_substring(bare, way.decimal, ".")
-    values: Floats = bare.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return values
-
-
-def _mask(values: NDArray[np.bool_]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(values)
+    return np.asarray(bare.cast(pa.float64()).to_numpy(zero_copy_only=False))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._types import Integers
 from argrank.data.categories import decode
 from argrank.data.dataset import Dataset
 from argrank.data.io.columns.roles import COLUMNS, TEXTS
@@ -40,14 +39,9 @@ def named_columns(data: Dataset) -> dict[str, NDArray[Any]]:
     return found
 
 
-def stored_rows(data: Dataset) -> Integers:
-    """Return the stored row of every row of the caller."""
-    return data.to_caller(np.arange(data.n_documents))
-
-
 def columns_of_data(data: Dataset) -> dict[str, NDArray[Any]]:
     """Return the columns of a table in the caller's row order: label, qid and so on, then the features."""
-    order, columns = stored_rows(data), named_columns(data)
+    order, columns = data.to_caller(np.arange(data.n_documents)), named_columns(data)
     X = data.X.tocsc() if data.is_sparse else data.X
     for position, name in enumerate(feature_names(data)):
         column = X[:, [position]].toarray()[:, 0] if data.is_sparse else X[:, position]

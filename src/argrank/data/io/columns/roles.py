@@ -120,15 +120,19 @@ def _click_log(names: Sequence[str], found: Mapping[str, str | None], known: Col
     return [f"{clicks!r} beside {place!r} is a click log, not judgements: `argrank clicks` makes judgements from it"]
 
 
+def listing(names: Sequence[str]) -> str:
+    """Return names for a message."""
+    text = ", ".join(names)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
 def label_hint(names: Sequence[str] | None) -> str:
     """Return advice for missing labels: the columns, and the option to paste."""
     if not names:
         return "give y, or a column 'label'"
-    listing = ", ".join(names)
-    listing = listing if len(listing) <= 200 else listing[:199] + "…"
     option = likely_option("label", names, ("label", "grade", "relev", "judg", *WEAK_LABELS))
     clicks = "".join(f"; {text}" for text in _click_log(names, {}, ()))
-    return f"the columns are {listing}: name the label with {option} (columns={{…: 'label'}}){clicks}"
+    return f"the columns are {listing(names)}: name the label with {option} (columns={{…: 'label'}}){clicks}"
 
 
 def likely_option(meaning: str, names: Sequence[str], stems: Sequence[str]) -> str:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from argrank._types import Floats, Integers
+from argrank._lazy import LazyModule
+from argrank._types import Floats
+from argrank.data.grouping import group_by_id
 from argrank.data.io.columns.dates import day_numbers, iso_texts
 from argrank.data.io.columns.filled import Filled
 from argrank.data.io.columns.kinds import Decided, Kind, Marks, decide, flag_values, number_values
-from argrank.data.io.columns.numbers import PERCENT, PLAIN, WHOLE, Writing
+from argrank.data.io.columns.numbers import PERCENT, PLAIN, WHOLE, Writing, numbers
 from argrank.data.io.columns.roles import COLUMNS, FEATURE, NUMBERS, TEXTS, is_id_name, meanings_of, tell
 from argrank.data.io.columns.texts import CellError, Texts
 from argrank.errors import InputError, shown
+
+nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
 
 CATEGORICAL = ("Categorical", "Enum")
 BLOCK = 1 << 16  # values of a column written into X at a time: few enough for the cache
@@ -94,6 +99,31 @@ def arguments_of(
     return found | {"feature_names": names, "categories": coded.categories or None, "dates": coded.dates or None}
 
 
+def arguments_of_pieces(
+    pieces: Iterator[Any], reading: Reading, path: str | os.PathLike[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of Dataset for every piece of a file, a table; what the first one shows applies to all.
+
+    Text features are refused, since their categories are known only after the last piece.
+    """
+    row = 0
+    for piece in pieces:
+        try:
+            found = arguments_of(piece, reading)
+        except CellError as error:
+            raise CellError(error.column, row + error.row, error.expected, error.got, error.advice) from error
+        for name in (*(found.pop("categories") or ()), *(found.pop("dates") or ())):
+            raise InputError(
+                f"{os.fspath(path)}: column {name!r}: expected numbers, got texts or dates, which need all rows; "
+                "leave it out (--drop), replace it by numbers, or pack data in memory: ar.pack(ar.load(…), …)"
+            )
+        if row == 0:  # with a known decimal mark there is nothing to decide
+            marks = Marks(reading.marks.decimal or decimal_of(piece, found["feature_names"]), reading.marks.thousands)
+            reading = reading._replace(features=found["feature_names"], marks=marks, told=())
+        row += len(piece)
+        yield found
+
+
 def _column(column: Any, kind: str | None) -> Any:
     """Return a column of texts as Texts, others as they are."""
     base = str(column.dtype).partition("(")[0]
@@ -104,16 +134,11 @@ def _column(column: Any, kind: str | None) -> Any:
     if kind == "date" and base in ("Date", "Datetime"):
         return Texts(iso_texts(column.to_arrow()))
     if kind in ("category", "date", "id", "text") and base not in CATEGORICAL:
-        import narwhals as nw
-
         return Texts(column.cast(nw.String).to_arrow())
     return column
 
 
 def _of_objects(column: Any, kind: str | None) -> Any:
-    import narwhals as nw
-    import pyarrow as pa
-
     values = [None if value is None or value != value else value for value in column.to_list()]
     try:
         array = pa.array(values)
@@ -127,7 +152,8 @@ def _of_objects(column: Any, kind: str | None) -> Any:
 def _decided(columns: Mapping[str, Any], kinds: Mapping[str, str | None], qid: Any, marks: Marks) -> dict[str, Decided]:
     """Decide the kinds of all text columns; if one is ambiguous, the others decide."""
     decided = {}
-    queries = _query_numbers(qid) if any(isinstance(column, Texts) for column in columns.values()) else None
+    has_texts = any(isinstance(column, Texts) for column in columns.values())
+    queries = group_by_id(qid, len(qid)).query_of_row if has_texts and qid is not None else None
     for name, column in columns.items():
         if isinstance(column, Texts):
             decided[name] = decide(str(name), column, queries, marks, kinds[name])
@@ -144,29 +170,11 @@ def _certain_marks(decided: Mapping[str, Decided]) -> set[str]:
     return {one.ways[0].decimal for one in decided.values() if one.ways and not one.ambiguous} - {""}
 
 
-def _decimal(decided: Mapping[str, Decided]) -> str:
-    """Return the decimal mark of a table: the comma if all columns that show a mark show a comma."""
-    return "," if _certain_marks(decided) == {","} else "."
-
-
 def decimal_of(table: Any, names: Sequence[str]) -> str:
-    """Return the decimal mark of some columns of a table."""
+    """Return the decimal mark of some columns of a table: the comma if all that show a mark show a comma."""
     columns = {name: _column(table.get_column(name), FEATURE) for name in names}
-    return _decimal(_decided(columns, dict.fromkeys(names, FEATURE), None, Marks()))
-
-
-def _query_numbers(qid: Any) -> Integers | None:
-    if qid is None:
-        return None
-    from argrank.data.grouping import group_by_id
-
-    groups = group_by_id(qid, len(qid))
-    numbers = np.repeat(np.arange(len(groups.query_ids)), np.diff(groups.indptr))
-    if groups.rows is None:
-        return numbers
-    by_row = np.empty_like(numbers)
-    by_row[groups.rows] = numbers
-    return by_row
+    decided = _decided(columns, dict.fromkeys(names, FEATURE), None, Marks())
+    return "," if _certain_marks(decided) == {","} else "."
 
 
 def _role_values(name: str, meaning: str, column: Any, marks: Marks) -> NDArray[Any]:
@@ -179,8 +187,7 @@ def _role_values(name: str, meaning: str, column: Any, marks: Marks) -> NDArray[
             raise CellError(name, error.row, "a number from 0 up", error.got) from error
     if meaning in TEXTS and str(column.dtype) == "String" and column.null_count():
         column = column.fill_null("")
-    values: NDArray[Any] = column.to_numpy()
-    return values
+    return np.asarray(column.to_numpy())
 
 
 def _told(
@@ -226,8 +233,6 @@ def _way_text(way: Writing) -> str:
 
 def _ambiguity(name: str, texts: Texts, ways: Sequence[Writing]) -> str:
     """Return how an ambiguous number was read, and the option to read it differently."""
-    from argrank.data.io.columns.numbers import numbers
-
     values = [numbers(texts, way) for way in ways]
     other = next(place for place, one in enumerate(values) if not np.array_equal(values[0], one, equal_nan=True))
     row = int(np.argmax(~((values[0] == values[other]) | np.isnan(values[0]))))
@@ -289,22 +294,15 @@ def _values(name: str, column: Any, decided: Decided | None, coded: Coded) -> ND
         return values
     base = str(column.dtype).partition("(")[0]
     if column.dtype.is_numeric() or base == "Boolean":
-        numbers: NDArray[Any] = column.to_numpy()
-        return numbers
+        return np.asarray(column.to_numpy())
     if base in CATEGORICAL:
         known = [str(one) for one in column.dtype.categories] if base == "Enum" else None
-        values, coded.categories[name] = Texts(_as_text(column)).categories(known)
+        values, coded.categories[name] = Texts(column.cast(nw.String).to_arrow()).categories(known)
         return values
     first = shown(column.head(1).to_list()[0] if len(column) else column.dtype)
     raise InputError(
         f"column {name!r}: expected numbers or texts, got {first}; columns with a meaning are {', '.join(COLUMNS)}"
     )
-
-
-def _as_text(column: Any) -> Any:
-    import narwhals as nw
-
-    return column.cast(nw.String).to_arrow()
 
 
 def _is_date(column: Any) -> bool:

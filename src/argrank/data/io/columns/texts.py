@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argrank._lazy import LazyModule
 from argrank._types import Floats, Integers
 from argrank.errors import InputError
+
+pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
 
 MISSING = ("", "#n/a", "-", "?", "n/a", "na", "nan", "none", "null")  # in a column of numbers, in lower case
 SILENT = ("", "nan", "null")  # not logged
@@ -33,9 +36,6 @@ class Texts:
     """
 
     def __init__(self, column: Any) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):  # too large for one array
@@ -45,22 +45,17 @@ class Texts:
         self.codes: Integers = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
         self.counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.words))
         self.plain = _plain(self.words)
-        lower = pc.utf8_lower(self.plain)
-        self.missing = _array(pc.is_in(lower, pa.array(MISSING, pa.large_string())))
-        self.lower = lower
+        self.lower = pc.utf8_lower(self.plain)
+        self.missing = bools(pc.is_in(self.lower, pa.array(MISSING, pa.large_string())))
 
     @property
     def known(self) -> Any:
         """The distinct texts, trimmed, that are not a word for a missing value."""
-        import pyarrow as pa
-
         return self.plain.filter(pa.array(~self.missing))
 
     @property
     def known_lower(self) -> set[str]:
         """The same in lower case."""
-        import pyarrow as pa
-
         return set(self.lower.filter(pa.array(~self.missing)).to_pylist())
 
     def missing_words(self) -> list[str]:
@@ -92,14 +87,13 @@ class Texts:
 
 def _plain(words: Any) -> Any:
     """Return trimmed texts with Unicode spaces, minus signs and apostrophes replaced by ASCII."""
-    import pyarrow.compute as pc
-
     trimmed = pc.utf8_trim_whitespace(words)
     for strange, usual in (("[\u00a0\u2009\u202f]", " "), ("\u2212", "-"), ("\u2019", "'")):
-        if _array(pc.match_substring_regex(trimmed, strange)).any():
+        if bools(pc.match_substring_regex(trimmed, strange)).any():
             trimmed = pc.replace_substring_regex(trimmed, strange, usual)
     return trimmed
 
 
-def _array(mask: Any) -> NDArray[np.bool_]:
+def bools(mask: Any) -> NDArray[np.bool_]:
+    """Return truth values of Arrow as an array."""
     return np.asarray(mask.to_numpy(zero_copy_only=False), bool)

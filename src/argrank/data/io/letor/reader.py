@@ -17,7 +17,7 @@ from scipy import sparse as scipy_sparse
 from argrank._files import is_remote, open_bytes, read_all, split_suffixes
 from argrank._memory import check_memory
 from argrank.data.dataset import Dataset
-from argrank.data.grouping import Grouping, group_by_id, group_by_size
+from argrank.data.grouping import Grouping, group_by_id, group_by_size, objects
 from argrank.data.io.letor.format import DOCUMENT_ID, Limits, Options, Parsed, Row, RowError, parse_row
 from argrank.data.io.letor.large import read_large
 from argrank.data.io.letor.lines import Lines
@@ -132,32 +132,20 @@ def _query_ids(texts: list[bytes]) -> NDArray[Any]:
     if all(map(_INTEGER.fullmatch, texts)):
         with contextlib.suppress(OverflowError):  # beyond 64 bits
             return np.array(list(map(int, texts)), np.int64)
-    ids = np.empty(len(texts), object)
-    ids[:] = [text.decode() for text in texts]
-    return ids
+    return objects([text.decode() for text in texts])
 
 
 def _assemble(parsed: Parsed, queries: Grouping, name: str) -> Dataset:
     """Make the Dataset; both readers have checked everything, so X is neither checked again nor copied."""
-    fields: dict[str, Any] = parsed._asdict()
-    fields |= dict.fromkeys(("sample_weight", "query_weight"))
+    fields: dict[str, Any] = {"X": parsed.X, "y": parsed.y}
+    fields |= {"comments": parsed.comments, "document_ids": parsed.document_ids}
     weights = read_weights(name, len(parsed.y), len(queries.query_ids))
     if weights is not None:
         fields[weights[0]] = weights[1]
-    for field in ("run_ids", "run_starts", "base"):
-        del fields[field]
     if queries.rows is not None:
-        for field in ("X", "y", "comments", "document_ids", "sample_weight"):
-            fields[field] = None if fields[field] is None else fields[field][queries.rows]
-    absent = dict.fromkeys(("sources", "titles", "query_texts", "feature_names", "preferences"))
-    return Dataset._assemble(
-        indptr=queries.indptr,
-        query_ids=queries.query_ids,
-        rows=queries.rows,
-        feature_base=parsed.base,
-        **absent,
-        **fields,
-    )
+        by_row = [field for field, values in fields.items() if values is not None and field != "query_weight"]
+        fields |= {field: fields[field][queries.rows] for field in by_row}
+    return Dataset._assemble(**queries._asdict(), feature_base=parsed.base, **fields)
 
 
 def read_small(lines: Lines, options: Options, with_qid: bool) -> Parsed:

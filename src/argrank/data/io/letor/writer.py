@@ -15,6 +15,7 @@ from argrank._files import write_bytes
 from argrank.data.dataset import Dataset
 from argrank.data.io.letor.format import DOCUMENT_ID
 from argrank.data.io.letor.side_files import WEIGHT, find_side_file
+from argrank.data.io.text import number_text
 from argrank.errors import InputError, OptionError, shown
 
 BLOCK = 1 << 10  # rows to format at a time
@@ -48,7 +49,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
             stream.write(block)
         if weights is not None:
             with write_bytes(name + WEIGHT) as side:
-                side.write("".join(f"{_number(weight)}\n" for weight in weights.tolist()).encode())
+                side.write("".join(f"{number_text(weight)}\n" for weight in weights.tolist()).encode())
 
 
 def _blocks(data: Dataset, name: str) -> Iterator[bytes]:
@@ -62,7 +63,7 @@ def _blocks(data: Dataset, name: str) -> Iterator[bytes]:
     for start in range(0, len(order), BLOCK):
         rows = order[start : start + BLOCK]
         lines = [
-            f"{_number(label)} {heads[q]}{text}{tails(row)}\n"
+            f"{number_text(label)} {heads[q]}{text}{tails(row)}\n"
             for label, q, text, row in zip(
                 data.y[rows].tolist(), query[rows].tolist(), features(rows), rows.tolist(), strict=True
             )
@@ -100,10 +101,6 @@ def _features_of(data: Dataset) -> Callable[[NDArray[Any]], Iterator[str]]:
 def _short(text: str) -> str:
     """Write whole numbers without their ``.0``."""
     return (text + " ").replace(".0 ", " ")[:-1]
-
-
-def _number(value: float) -> str:
-    return repr(value).removesuffix(".0")
 
 
 def _tails(data: Dataset, name: str) -> Callable[[int], str]:

@@ -1,14 +1,19 @@
 """One array of a pack: a plain ``.npy`` file, appended to while it is written, and memory-mapped for reading.
 
 Ids of rows are integers, or texts of one width, which is known only at the end. Features may be stored a second time,
-column by column, for the rankers that read columns.
+column by column, for the rankers that read columns. Every array has a SHA-256 of all of it, and a CRC-32 of every few
+megabytes, which is checked on first use: it detects flipped bits and bursts of damage at the speed of memory, but does
+not protect against tampering.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import hashlib
 import os
 import stat
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,13 +21,81 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank.data.io.pack.chunks import as_texts, plain_ids
-from argrank.data.io.pack.contents import Contents, ContentsError, Stored
-from argrank.data.io.pack.sums import Sums, stored_of
-from argrank.errors import OptionError
+from argrank.data.io.pack.contents import CHUNK_BYTES, Contents, ContentsError, Stored
+from argrank.data.mapped import give_back
+from argrank.errors import FormatError, OptionError
 
 SUFFIX = ".npy"
 STEP = 1 << 20  # ids to rewrite at a time
+SUMMED = 1 << 24  # bytes of an array to sum at a time
 TRANSPOSED = "XT"
+
+
+class Sums:
+    """Checksums of bytes that arrive piece by piece."""
+
+    def __init__(self) -> None:
+        self._sha256, self._crc32, self._n_bytes = hashlib.sha256(), [0], 0
+
+    def update(self, values: NDArray[Any]) -> None:
+        """Add the bytes of a contiguous array."""
+        self._sha256.update(values.data)
+        piece = values.reshape(-1).view(np.uint8)
+        while len(piece):
+            room = CHUNK_BYTES - self._n_bytes % CHUNK_BYTES
+            self._crc32[-1] = zlib.crc32(piece[:room].data, self._crc32[-1])
+            self._n_bytes += min(room, len(piece))
+            if len(piece) >= room:
+                self._crc32.append(0)
+            piece = piece[room:]
+
+    def stored(self, dtype: str, shape: tuple[int, ...]) -> Stored:
+        """Return the description of the array."""
+        whole = self._n_bytes % CHUNK_BYTES == 0
+        return Stored(dtype, shape, self._sha256.hexdigest(), tuple(self._crc32[:-1] if whole else self._crc32))
+
+
+def stored_of(values: NDArray[Any]) -> Stored:
+    """Return the description of an array, which is read block by block."""
+    sums, step = Sums(), max(1, SUMMED // max(1, values[:1].nbytes))
+    for start in range(0, len(values), step):
+        sums.update(np.ascontiguousarray(values[start : start + step]))
+    return sums.stored(values.dtype.str, values.shape)
+
+
+class Guard:
+    """Compares the chunks of a mapped array with their checksums, each once per process."""
+
+    def __init__(self, path: Path, values: NDArray[Any], stored: Stored, gives_back: bool = False) -> None:
+        self._path, self._stored, self._gives_back = path, stored, gives_back
+        self._bytes = values.reshape(-1).view(np.uint8) if values.size else np.empty(0, np.uint8)
+        self._row_bytes = stored.n_bytes // max(1, stored.shape[0])
+        place = os.stat(path)
+        sums = stored.crc32 or ()
+        self._seen = _seen(place.st_dev, place.st_ino, place.st_mtime_ns, place.st_size, sums)
+
+    def check(self, start: int, end: int) -> None:
+        """Raise if bytes of the rows from ``start`` to ``end`` are damaged."""
+        if self._stored.crc32 is None:  # a pack of an earlier version, without CRCs
+            return
+        first = start * self._row_bytes // CHUNK_BYTES
+        for chunk in range(first, -(-end * self._row_bytes // CHUNK_BYTES)):
+            if self._seen[chunk]:
+                continue
+            begin = chunk * CHUNK_BYTES
+            found = zlib.crc32(self._bytes[begin : begin + CHUNK_BYTES].data)
+            if self._gives_back:
+                give_back(self._bytes[begin : begin + CHUNK_BYTES])
+            if found != self._stored.crc32[chunk]:
+                expected = f"bytes {begin:,} and following with CRC-32 {self._stored.crc32[chunk]:08x}"
+                raise FormatError(self._path, None, expected, f"{found:08x}: the file is damaged")
+            self._seen[chunk] = True
+
+
+@functools.lru_cache(maxsize=256)
+def _seen(device: int, file: int, changed: int, size: int, sums: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which chunks of a file this process has checked."""
+    return np.zeros(len(sums), bool)
 
 
 class GrowingArray:
@@ -58,10 +131,14 @@ class GrowingArray:
         self._file.close()
 
     def _write_header(self) -> int:
-        shape = (self.n_rows, *self._row_shape)
-        header = {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(self._file, header)
-        return self._file.tell()
+        return _write_header(self._file, self.dtype, (self.n_rows, *self._row_shape))
+
+
+def _write_header(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
+    """Write the header of a .npy file; return where it ends."""
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.tell()
 
 
 def write_array(folder: Path, name: str, values: NDArray[Any]) -> Stored:
@@ -159,10 +236,7 @@ def write_transposed(folder: Path, contents: Contents, n_bytes: int) -> Contents
     X = open_array(folder, "X", contents.arrays["X"])
     shape = X.shape[::-1]
     with open(folder / f"{TRANSPOSED}{SUFFIX}", "wb") as file:
-        np.lib.format.write_array_header_1_0(
-            file, {"descr": np.lib.format.dtype_to_descr(X.dtype), "fortran_order": False, "shape": shape}
-        )
-        begin, size = file.tell(), X.dtype.itemsize
+        begin, size = _write_header(file, X.dtype, shape), X.dtype.itemsize
         step = max(1, n_bytes // X[:1].nbytes)
         for start in range(0, len(X), step):
             for column, values in enumerate(np.ascontiguousarray(X[start : start + step].T)):

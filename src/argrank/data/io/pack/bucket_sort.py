@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Integers
-from argrank.data.grouping import group_by_id, offsets
+from argrank.data.grouping import group_by_id, objects, offsets
 from argrank.data.io.pack.chunks import Chunk, as_texts, plain_ids
 from argrank.errors import InputError
 
 CSR = ("data", "indices", "indptr")
+CHANGED = "expected a source that does not change while it is read twice, got one that changes"
 
 
 class Places(NamedTuple):
@@ -36,9 +37,7 @@ class Places(NamedTuple):
         try:
             numbers = np.array([self.number[one] for one in distinct], np.int64)
         except KeyError as error:
-            raise InputError(
-                "expected a source that does not change while it is read twice, got one that changes"
-            ) from error
+            raise InputError(CHANGED) from error
         found = np.empty(len(qid), np.int64)
         found[slice(None) if rows is None else rows] = np.repeat(numbers, sizes)
         return found
@@ -80,7 +79,7 @@ def sorted_chunks(
         buckets.put(chunk, target, np.arange(done, done + len(numbers)) if chunk.rows is None else chunk.rows)
         done += len(numbers)
     if buckets is None or not np.array_equal(cursor, places.indptr[1:]):
-        raise InputError("expected a source that does not change while it is read twice, got one that changes")
+        raise InputError(CHANGED)
     ids = list(places.number)
     for bucket in range(-(-done // buckets.n_rows)):
         yield from _in_steps(buckets.take(bucket, done, lambda at: _ids_at(at, places.indptr, ids)), step_bytes)
@@ -130,7 +129,8 @@ class Buckets:
                 wide.append(features)
         self._path(bucket).unlink()
         order = np.argsort(np.concatenate(targets))
-        X = dense if dense is not None else _stacked(wide, width)[order]
+        parts = [sparse.csr_matrix(tuple(part), shape=(len(part[2]) - 1, width)) for part in wide]
+        X = dense if dense is not None else sparse.vstack(parts, "csr")[order]
         joined = {name: _joined(pieces)[order] for name, pieces in extras.items()}
         return Chunk(X, y if judged else None, qid(np.arange(start, end)), joined, rows)
 
@@ -157,9 +157,7 @@ def _distinct(qid: NDArray[Any], texts: bool) -> tuple[list[Any], Integers, Inte
 def _ids_at(places: Integers, indptr: Integers, ids: list[Any]) -> NDArray[Any]:
     first = int(np.searchsorted(indptr, places[0], side="right")) - 1
     last = int(np.searchsorted(indptr, places[-1], side="right"))
-    own = np.empty(last - first, object)
-    own[:] = ids[first:last]
-    return own[np.searchsorted(indptr[first : last + 1], places, side="right") - 1]
+    return objects(ids[first:last])[np.searchsorted(indptr[first : last + 1], places, side="right") - 1]
 
 
 def _in_steps(chunk: Chunk, n_bytes: int) -> Iterator[Chunk]:
@@ -186,7 +184,3 @@ def _joined(pieces: list[NDArray[Any]]) -> NDArray[Any]:
             [as_texts(piece.astype(object) if piece.dtype.kind == "U" else piece) for piece in pieces]
         )
     return np.concatenate(pieces)
-
-
-def _stacked(parts: list[list[NDArray[Any]]], width: int) -> Any:
-    return sparse.vstack([sparse.csr_matrix(tuple(part), shape=(len(part[2]) - 1, width)) for part in parts], "csr")

@@ -29,7 +29,9 @@ class Chosen:
     """The chosen features, in order, and the columns with a meaning."""
 
     def __init__(self, data: Dataset, said: Naming, where: str, strict: bool = True) -> None:
-        held = {name: argument for name, argument in COLUMNS.items() if argument in BY_ROW and _has(data, argument)}
+        unread = data.not_touched  # and to stay so
+        has = {one for one in BY_ROW if one in unread or getattr(data, one) is not None}
+        held = {name: argument for name, argument in COLUMNS.items() if argument in has}
         meant = ["qid", *(["label"] if data.is_judged else []), *held]
         names = data.feature_names or tuple(f"f{data.feature_base + place}" for place in range(data.n_features))
         columns = {name: one for name, one in said.columns.items() if strict or name in names or name in meant}
@@ -109,8 +111,3 @@ class Chosen:
         if values.dtype == object and any(one is None for one in values.tolist()):
             raise InputError(f"column {self._roles[meaning]!r}: expected a {meaning} in every row, got missing ones")
         return values
-
-
-def _has(data: Dataset, argument: str) -> bool:
-    """Tell whether a Dataset has a field, without reading it from disk."""
-    return argument in data.not_touched or getattr(data, argument) is not None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from argrank._types import Floats
-from argrank.data.grouping import id_array
+from argrank.data.grouping import id_array, objects
 from argrank.data.prepare.normalise import normaliser, normaliser_names
 from argrank.errors import InputError, OptionError, check_choice, shown
 
@@ -56,21 +56,16 @@ def plain_ids(values: Any, n_rows: int, what: str) -> NDArray[Any]:
         except OverflowError as error:
             raise InputError(f"{what}: expected integers of 64 bits, got larger ones") from error
     if ids.dtype == object:
-        odd = next((one for one in ids.tolist() if not isinstance(one, str)), None)
-        odd = next((one for one in ids.tolist() if isinstance(one, str) and "\0" in one), None) if odd is None else odd
-        if odd is None:
+        odd = [one for one in ids.tolist() if not isinstance(one, str)] or [one for one in ids.tolist() if "\0" in one]
+        if not odd:
             return ids
-        raise InputError(f"{what}: expected integers alone or texts (without NUL) alone in a pack, got {shown(odd)}")
+        raise InputError(f"{what}: expected integers alone or texts (without NUL) alone in a pack, got {shown(odd[0])}")
     raise InputError(f"{what}: expected integers or texts in a pack, got {shown(ids.tolist()[0])}")
 
 
 def as_texts(ids: NDArray[Any]) -> NDArray[Any]:
     """Return ids as texts: an integer becomes the text that it was read from."""
-    if ids.dtype == object:
-        return ids
-    texts = np.empty(len(ids), object)
-    texts[:] = list(map(str, ids.tolist()))
-    return texts
+    return ids if ids.dtype == object else objects(list(map(str, ids.tolist())))
 
 
 def check_by_query(name: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -133,14 +133,8 @@ class Contents:
             raise ContentsError(f"the arrays {', '.join(sorted(needed))}", sorted(self.arrays))
         n, d = self.shape
         stored = self.arrays["X.data"].shape if self.sparse else (0,)
-        lengths = {
-            "n": n,
-            "d": d,
-            "q": self.queries,
-            "v": stored[0] if stored else 0,
-            "n+1": n + 1,
-            "q+1": self.queries + 1,
-        }
+        lengths = {"n": n, "d": d, "q": self.queries, "v": stored[0] if stored else 0}
+        lengths |= {"n+1": n + 1, "q+1": self.queries + 1}
         for name, one in self.arrays.items():
             kinds, shape = ARRAYS[name]
             if not re.fullmatch(kinds, one.dtype):
@@ -158,45 +152,31 @@ class Contents:
             raise ContentsError(f"blocks that begin at rising query numbers from 0 to {self.queries}", self.blocks)
 
 
+def _rules(values: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Yield the name of every entry, whether its value is right, and what is expected; later ones rely on earlier."""
+    yield "shape", _is_counts(values["shape"], 1) and len(values["shape"]) == 2, "two positive numbers"
+    (n, d), queries, names, texts = (values[name] for name in ("shape", "queries", "feature_names", "categories"))
+    yield "queries", _is_counts([queries], 1) and queries <= n, "a number up to that of rows"
+    yield "dtype", values["dtype"] in ("float32", "float64"), "float32 or float64"
+    yield "sparse", isinstance(values["sparse"], bool), "true or false"
+    for name, kinds in KINDS.items():
+        yield name, values[name] in kinds, "a kind that is known"
+    yield "blocks", _is_counts(values["blocks"], 0) and len(values["blocks"]) >= 2, "two query numbers or more"
+    named = names is None or (_is_texts(names) and len(names) == d == len(set(names)))
+    yield "feature_names", named, f"{d} different names"
+    yield "feature_base", values["feature_base"] in (0, 1) and type(values["feature_base"]) is not bool, "0 or 1"
+    known = isinstance(texts, dict) and names is not None
+    known = known and all(name in names and _is_texts(own) for name, own in texts.items())
+    yield "categories", texts is None or known, "texts of features"
+    yield "normalise", values["normalise"] is None or _is_texts([values["normalise"]]), "a name"
+    yield "argrank", _is_texts([values["argrank"]]), "a version"
+    yield "arrays", isinstance(values["arrays"], dict), "a table"
+
+
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of a description with checked types."""
-    _need(_is_counts(values["shape"], 1) and len(values["shape"]) == 2, "shape: two positive numbers", values["shape"])
-    n, d = values["shape"]
-    _need(
-        _is_counts([values["queries"]], 1) and values["queries"] <= n,
-        "queries: a number up to that of rows",
-        values["queries"],
-    )
-    _need(values["dtype"] in ("float32", "float64"), "dtype: float32 or float64", values["dtype"])
-    _need(isinstance(values["sparse"], bool), "sparse: true or false", values["sparse"])
-    for name, kinds in KINDS.items():
-        _need(values[name] in kinds, f"{name}: a kind that is known", values[name])
-    _need(
-        _is_counts(values["blocks"], 0) and len(values["blocks"]) >= 2,
-        "blocks: two query numbers or more",
-        values["blocks"],
-    )
-    names = values["feature_names"]
-    _need(
-        names is None or (_is_texts(names) and len(names) == d == len(set(names))),
-        f"feature_names: {d} different names",
-        names,
-    )
-    _need(
-        values["feature_base"] in (0, 1) and not isinstance(values["feature_base"], bool),
-        "feature_base: 0 or 1",
-        values["feature_base"],
-    )
-    texts = values["categories"]
-    known = (
-        isinstance(texts, dict)
-        and names is not None
-        and all(name in names and _is_texts(own) for name, own in texts.items())
-    )
-    _need(texts is None or known, "categories: texts of features", texts)
-    _need(values["normalise"] is None or _is_texts([values["normalise"]]), "normalise: a name", values["normalise"])
-    _need(_is_texts([values["argrank"]]), "argrank: a version", values["argrank"])
-    _need(isinstance(values["arrays"], dict), "arrays: a table", values["arrays"])
+    for name, holds, expected in _rules(values):
+        _need(holds, f"{name}: {expected}", values[name])
     arrays = {}
     for name, one in values["arrays"].items():
         _need(name in ARRAYS, f"arrays: names of {', '.join(ARRAYS)}", name)
@@ -207,8 +187,9 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
         sums = one.get("crc32")
         _need(sums is None or (_is_counts(sums, 0) and all(value < 1 << 32 for value in sums)), f"{name}: CRC-32", sums)
         arrays[name] = Stored(one["dtype"], tuple(one["shape"]), one["sha256"], None if sums is None else tuple(sums))
+    names, texts = values["feature_names"], values["categories"]
     return values | {
-        "shape": (n, d),
+        "shape": tuple(values["shape"]),
         "blocks": tuple(values["blocks"]),
         "arrays": arrays,
         "feature_names": None if names is None else tuple(names),

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from argrank._types import Integers
 from argrank.data.checks import LARGEST_LABEL
 from argrank.data.dataset import Dataset
-from argrank.data.io.pack.array_file import SUFFIX, open_array
+from argrank.data.grouping import objects
+from argrank.data.io.pack.array_file import SUFFIX, Guard, open_array, stored_of
 from argrank.data.io.pack.chunks import NUMBERS
 from argrank.data.io.pack.contents import DESCRIPTION, LARGEST_DESCRIPTION, Contents, ContentsError
-from argrank.data.io.pack.sums import Guard, stored_of
 from argrank.data.mapped import Untouched, csr_view
 from argrank.errors import FormatError, InputError, check_choice, check_count
 
@@ -94,8 +94,7 @@ class Pack:
                 self._check_rows()
         except ContentsError as wrong:
             raise FormatError(self.path, None, wrong.expected, wrong.got) from wrong
-        fields: dict[str, Any] = dict.fromkeys(("comments", "titles", "query_texts", "preferences", "rows"))
-        fields |= {name: arrays[name][start:end] if name in arrays else None for name in NUMBERS}
+        fields: dict[str, Any] = {name: arrays[name][start:end] for name in NUMBERS if name in arrays}
         fields["query_weight"] = arrays["query_weight"][a:b] if "query_weight" in arrays else None
         fields["query_ids"] = _ids(arrays["query_ids"][a:b])
         fields["indptr"] = arrays["indptr"][a : b + 1] - start
@@ -117,7 +116,9 @@ class Pack:
             later["XT"] = Untouched(values, self._check_of("XT"), 0, self.contents.shape[1], by_column=True)
         if not self.contents.sparse:
             return later | {"X": self._untouched("X", start, end)}
-        X, borders, check = self._features(start, end), self.arrays["X.indptr"], self._check_of("X.data")
+        borders, check = self.arrays["X.indptr"], self._check_of("X.data")
+        features = self.arrays["X.data"], self.arrays["X.indices"], borders[start : end + 1]
+        X = csr_view(*features, self.contents.shape[1])
         by_row = lambda first, last: check(int(borders[first]), int(borders[last]))  # noqa: E731
         return later | {"X": Untouched(X, by_row, start, end)}
 
@@ -130,12 +131,6 @@ class Pack:
     def _check_sums(self, name: str, start: int, end: int) -> None:
         if self._lazy and name in self._guards:
             self._guards[name].check(start, end)
-
-    def _features(self, start: int, end: int) -> Any:
-        if not self.contents.sparse:
-            return self.arrays["X"][start:end]
-        indptr = self.arrays["X.indptr"][start : end + 1]
-        return csr_view(self.arrays["X.data"], self.arrays["X.indices"], indptr, self.contents.shape[1])
 
     # ---- checks -----------------------------------------------------------------------------------------------
 
@@ -220,12 +215,10 @@ def _ids(stored: NDArray[Any]) -> NDArray[Any]:
     """Return query ids as they were: integers, or Python's strings."""
     if stored.dtype.kind == "i":
         return stored
-    ids = np.empty(len(stored), object)
     try:
-        ids[:] = [text.decode() for text in stored.tolist()]
+        return objects([text.decode() for text in stored.tolist()])
     except UnicodeDecodeError as error:
         raise InputError(f"query_ids: expected UTF-8, got {error}") from error
-    return ids
 
 
 def _blocks(values: NDArray[Any]) -> Any:

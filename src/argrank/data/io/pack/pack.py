@@ -32,8 +32,7 @@ from argrank.data.io.pack.chosen import Chosen
 from argrank.data.io.pack.chunks import Chunk, check_by_query, normalised
 from argrank.data.io.pack.contents import DESCRIPTION, Contents
 from argrank.data.io.pack.loader import Pack, load_pack
-from argrank.data.io.pack.packed_rows import PackedRows
-from argrank.data.io.pack.row_readers import FileSource, Source, files_of
+from argrank.data.io.pack.row_readers import FileSource, PackedRows, Source, files_of
 from argrank.data.io.pack.writer import ScatteredQueriesError, Writer
 from argrank.errors import InputError, OptionError
 

@@ -124,22 +124,19 @@ class Writer:
         self._judged, self._names = chunk.y is not None, tuple(chunk.extras)
         if not self._n_features:
             raise InputError("expected at least one feature, got none")
-        make = self._arrays.__setitem__
+        kinds: dict[str, Any] = {"X": X.dtype}
         if self._sparse:
-            make("X.data", GrowingArray(self._folder, "X.data", X.dtype))
-            make("X.indices", GrowingArray(self._folder, "X.indices", np.int32))
-            make("X.indptr", GrowingArray(self._folder, "X.indptr", np.int64))
-            self._arrays["X.indptr"].append(np.zeros(1, np.int64))
-        else:
-            make("X", GrowingArray(self._folder, "X", X.dtype, (self._n_features,)))
-        make("y", GrowingArray(self._folder, "y", np.float64))
-        for name in self._names:
-            if name in IDS:
-                make(name, GrowingIds(self._folder, IDS[name]))
-            elif name in NUMBERS:
-                make(name, GrowingArray(self._folder, name, np.float64))
+            kinds = {"X.data": X.dtype, "X.indices": np.int32, "X.indptr": np.int64}
+        kinds |= dict.fromkeys(("y", *(name for name in self._names if name != "query_weight")), np.float64)
         if chunk.rows is not None:
-            make("rows", GrowingArray(self._folder, "rows", np.int64))
+            kinds["rows"] = np.int64
+        for name, kind in kinds.items():
+            row = (self._n_features,) if name == "X" else ()
+            is_id = name in IDS
+            array = GrowingIds(self._folder, IDS[name]) if is_id else GrowingArray(self._folder, name, kind, row)
+            self._arrays[name] = array
+        if self._sparse:
+            self._arrays["X.indptr"].append(np.zeros(1, np.int64))
 
     def _check_like_before(self, X: Any, chunk: Chunk) -> None:
         if sparse.issparse(X) != self._sparse or (X.shape[1] != self._n_features and not self._sparse):
@@ -173,10 +170,8 @@ class Writer:
         weights = by_row[starts]
         differs = by_row != np.repeat(weights, np.diff(np.append(starts, len(by_row))))
         if differs.any() or (again and weights[0] != self._weights[-1]):
-            query = (
-                heads[int(np.searchsorted(starts, np.argmax(differs), side="right")) - 1] if differs.any() else heads[0]
-            )
-            raise InputError(f"query_weight: expected one value in a query, got several in query {query!r}")
+            query = int(np.searchsorted(starts, np.argmax(differs), side="right")) - 1  # the first, if none differs
+            raise InputError(f"query_weight: expected one value in a query, got several in query {heads[query]!r}")
         self._weights += weights[again:].tolist()
 
     # ---- the end ----------------------------------------------------------------------------------------------

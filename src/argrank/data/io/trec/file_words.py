@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from argrank._files import open_bytes, split_suffixes
 from argrank._memory import check_memory
 from argrank._types import Floats, Integers
-from argrank.data.grouping import offsets
+from argrank.data.grouping import objects, offsets
 from argrank.data.io.text import LOOK
 from argrank.data.io.trec._kernels import REFUSED, WIDEST_NUMBER, look_up, split
 from argrank.data.io.trec.files import Layout, PathLike
@@ -39,9 +39,7 @@ class FileWords(NamedTuple):
     def document_ids(self, n_rows: int) -> NDArray[Any]:
         """Return the document ids of the first rows as texts."""
         view, places = self.buffer.data, self.documents[: 2 * n_rows].tolist()
-        ids = np.empty(n_rows, object)
-        ids[:] = [str(view[a:b], "utf-8") for a, b in zip(places[::2], places[1::2], strict=True)]
-        return ids
+        return objects([str(view[a:b], "utf-8") for a, b in zip(places[::2], places[1::2], strict=True)])
 
 
 def are_large(paths: Sequence[PathLike]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import warnings
@@ -67,11 +68,11 @@ def write_qrels(data: Dataset, path: PathLike) -> None:
     """Write the labels as TREC judgements, query by query."""
     if not data.is_judged:
         raise InputError(f"{os.fspath(path)}: expected judged data, got a Dataset without labels")
-    names = dataset_names(data)
+    qid, docno = dataset_names(data)
     with write_bytes(path) as stream:
         for query, first, last in _queries(data):
             lines = [
-                f"{names.qid[query]} 0 {names.docno[row]} {number_text(label)}\n"
+                f"{qid[query]} 0 {docno[row]} {number_text(label)}\n"
                 for row, label in zip(range(first, last), data.y[first:last].tolist(), strict=True)
             ]
             stream.write("".join(lines).encode())
@@ -85,12 +86,12 @@ def write_run(scores: Any, data: Dataset, path: PathLike, tag: str = "argrank") 
     if len(tag.split()) != 1 or tag.strip() != tag:
         raise InputError(f"tag: expected one word without spaces, got {tag!r}")
     values = data.from_caller(checks.numbers(scores, data.n_documents, "scores", "score"))
-    names = dataset_names(data)
+    qid, docno = dataset_names(data)
     with write_bytes(path) as stream:
         for query, first, last in _queries(data):
             order = np.argsort(-values[first:last], kind="stable") + first
             lines = [
-                f"{names.qid[query]} Q0 {names.docno[row]} {rank} {score!r} {tag}\n"
+                f"{qid[query]} Q0 {docno[row]} {rank} {score!r} {tag}\n"
                 for rank, (row, score) in enumerate(zip(order.tolist(), values[order].tolist(), strict=True), 1)
             ]
             stream.write("".join(lines).encode())
@@ -179,15 +180,8 @@ def _finite(texts: Sequence[str], what: str, lines: list[int], path: PathLike) -
 # ---- names of queries and documents -------------------------------------------------------------------------------
 
 
-class DatasetNames(NamedTuple):
-    """Query and document ids as words."""
-
-    qid: list[str]  # one per query
-    docno: list[str]  # one per stored row
-
-
-def dataset_names(data: Dataset) -> DatasetNames:
-    """Return query and document ids as words; raise for ids that a TREC file cannot distinguish."""
+def dataset_names(data: Dataset) -> tuple[list[str], list[str]]:
+    """Return the ids of queries and of stored rows as words; raise for ids that a TREC file cannot distinguish."""
     qid, docno = words_of(id_texts(data.query_ids, "qid")), words_of(document_names(data))
     twice = first_repeated(qid)
     if twice is not None:
@@ -199,7 +193,7 @@ def dataset_names(data: Dataset) -> DatasetNames:
                 f"document_ids: expected every id once in a query, got {shown(twice)} twice in query {qid[query]}; "
                 "a TREC file holds a document once: leave out the repeated rows, or write a table (.csv, .parquet)"
             )
-    return DatasetNames(qid, docno)
+    return qid, docno
 
 
 def words_of(texts: Sequence[str]) -> list[str]:
@@ -218,9 +212,7 @@ def document_names(data: Dataset) -> list[str]:
 
 
 def _queries(data: Dataset) -> Iterator[tuple[int, int, int]]:
-    bounds = data.indptr.tolist()
-    for query in range(data.n_queries):
-        yield query, bounds[query], bounds[query + 1]
+    yield from ((query, *bounds) for query, bounds in enumerate(itertools.pairwise(data.indptr.tolist())))
 
 
 def _look_up(data: Dataset, qid: NDArray[Any], docno: NDArray[Any], values: Floats) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.frames import is_frame
+from argrank.data.grouping import objects
 from argrank.data.io.arrow import read_columns
 from argrank.data.io.delimited import DELIMITERS, header_of, texts_of
 from argrank.data.io.kinds import EXTENSIONS, kind_of
@@ -37,6 +38,8 @@ SCORE = ("score", "sim")
 
 QRELS_FIELDS, RUN_FIELDS = 4, 6
 
+Kind = TypeVar("Kind", Qrels, Run)
+
 
 def as_qrels(source: Any) -> Qrels:
     """Return judgements from any of the forms above, or from a judged Dataset (its labels and document ids)."""
@@ -45,11 +48,10 @@ def as_qrels(source: Any) -> Qrels:
     if isinstance(source, Dataset):
         return _of_dataset(source)
     if isinstance(source, str | os.PathLike):
-        kind = _table_kind(source)
-        if kind is not None:
-            return _qrels(table_columns(source), os.fspath(source))
+        if is_table(source):
+            return _read(Qrels, table_columns(source), RELEVANCE, os.fspath(source))
         return read_qrels(source) if is_qrels_file(source) else _of_dataset(load(source))
-    return _qrels(_columns(source, "qrels"), "qrels")
+    return _read(Qrels, _columns(source, "qrels"), RELEVANCE, "qrels")
 
 
 def as_run(source: Any) -> Run:
@@ -57,9 +59,8 @@ def as_run(source: Any) -> Run:
     if isinstance(source, Run):
         return source
     if isinstance(source, str | os.PathLike):
-        kind = _table_kind(source)
-        return read_run(source) if kind is None else _run(table_columns(source), os.fspath(source))
-    return _run(_columns(source, "run"), "run")
+        return _read(Run, table_columns(source), SCORE, os.fspath(source)) if is_table(source) else read_run(source)
+    return _read(Run, _columns(source, "run"), SCORE, "run")
 
 
 def is_run(source: Any) -> bool:
@@ -71,7 +72,9 @@ def is_run(source: Any) -> bool:
     if isinstance(source, Mapping):
         return _is_nested(source)
     if is_frame(source):
-        names = _frame_columns(source)
+        import narwhals as nw
+
+        names = nw.from_native(source, eager_only=True).columns
         return _found(QUERY, names) is not None and _found(DOCUMENT, names) is not None
     return _is_ranx(source) or _are_records(source)
 
@@ -139,18 +142,12 @@ def _table_kind(path: str | os.PathLike[str]) -> str | None:
 # ---- columns ------------------------------------------------------------------------------------------------------
 
 
-def _qrels(columns: Mapping[str, Sequence[Any]], where: str) -> Qrels:
+def _read(kind: type[Kind], columns: Mapping[str, Sequence[Any]], wanted: tuple[str, ...], where: str) -> Kind:
+    """Return judgements, or a run, with the numbers of a wanted column."""
     qid, docno = _ids(columns, QUERY, where), _ids(columns, DOCUMENT, where)
-    values = _numbers(columns, RELEVANCE, where)
+    values = _numbers(columns, wanted, where)
     _check_once(qid, docno, where)
-    return Qrels(qid, docno, values)
-
-
-def _run(columns: Mapping[str, Sequence[Any]], where: str) -> Run:
-    qid, docno = _ids(columns, QUERY, where), _ids(columns, DOCUMENT, where)
-    scores = _numbers(columns, SCORE, where)
-    _check_once(qid, docno, where)
-    return Run(qid, docno, scores)
+    return kind(qid, docno, values)
 
 
 def _columns(source: Any, what: str) -> Mapping[str, Sequence[Any]]:
@@ -196,10 +193,7 @@ def table_columns(path: str | os.PathLike[str]) -> Mapping[str, Sequence[Any]]:
     kind = _table_kind(path)
     if kind is None:
         raise FormatError(path, None, "a table (.csv .tsv .parquet .arrow)", f"a file called {Path(path).name!r}")
-    if kind not in DELIMITERS:
-        columns: dict[str, Sequence[Any]] = read_columns(path, kind).to_pydict()
-        return columns
-    return texts_of(path, DELIMITERS[kind])
+    return texts_of(path, DELIMITERS[kind]) if kind in DELIMITERS else dict(read_columns(path, kind).to_pydict())
 
 
 def numbers_by_query(path: str | os.PathLike[str], name: str) -> dict[str, float]:
@@ -212,15 +206,8 @@ def _of_dataset(data: Dataset) -> Qrels:
     if not data.is_judged:
         raise InputError("qrels: expected judged data, got a Dataset without labels")
     dataset_names(data)  # raises for ids that cannot be distinguished
-    qid = np.empty(data.n_queries, object)
-    qid[:] = data.query_ids.tolist()  # ids of the data: numbers stay numbers
-    return Qrels(np.repeat(qid, data.sizes), _objects(document_names(data)), data.y)
-
-
-def _frame_columns(frame: Any) -> list[str]:
-    import narwhals as nw
-
-    return list(nw.from_native(frame, eager_only=True).columns)
+    qid = objects(data.query_ids.tolist())  # ids of the data: numbers stay numbers
+    return Qrels(np.repeat(qid, data.sizes), objects(document_names(data)), data.y)
 
 
 def _found(wanted: tuple[str, ...], names: Iterable[str]) -> str | None:
@@ -242,7 +229,7 @@ def _ids(columns: Mapping[str, Sequence[Any]], wanted: tuple[str, ...], where: s
     for row, value in enumerate(values):
         if value is None or value != value:
             raise InputError(f"{where}: expected an id in column {name!r}, got none in row {row}")
-    return _objects(values)
+    return objects(values)
 
 
 def _numbers(columns: Mapping[str, Sequence[Any]], wanted: tuple[str, ...], where: str) -> Floats:
@@ -252,12 +239,6 @@ def _numbers(columns: Mapping[str, Sequence[Any]], wanted: tuple[str, ...], wher
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{where}: expected numbers as {name}, got {error}") from error
     return checks.numbers(numbers, len(numbers), f"{where}: {name}", name)
-
-
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), object)
-    array[:] = list(values)
-    return array
 
 
 def _check_once(qid: NDArray[Any], docno: NDArray[Any], where: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
+from argrank.data.grouping import objects
 from argrank.data.io.trec.file_words import FileWords, rows_in
 from argrank.data.unjudged import JUDGED, OUTSIDE, POOLED, Gaps
 from argrank.errors import is_text
@@ -71,15 +73,11 @@ def match_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any]) -> Matched | N
         return None
 
     def names() -> NDArray[Any]:
-        ids = np.empty(len(scores), object)
-        ids[:] = [document for one in answers for document in one]
-        return ids
+        return objects([document for one in answers for document in one])
 
     sizes = np.array([len(one) for one in answers], np.int64)
     per_query = np.array([len(one) for one in asked.values()], np.int64)
-    query_ids = np.empty(len(asked), object)
-    query_ids[:] = list(asked)
-    return matched(query_ids, sizes, scores, found, names, relevance, per_query, len(strangers))
+    return matched(objects(asked), sizes, scores, found, names, relevance, per_query, len(strangers))
 
 
 def match_words(run: FileWords, judged: FileWords) -> Matched | None:
@@ -92,16 +90,9 @@ def match_words(run: FileWords, judged: FileWords) -> Matched | None:
     n_rows, strangers = int(run.indptr[n_queries]), len(sizes) - n_queries
     rows = rows[:n_rows]
     found = np.where(rows >= 0, judged.numbers[rows], np.nan)
-    query_ids = np.empty(n_queries, object)
-    query_ids[:] = judged.query_ids
-
-    def names() -> NDArray[Any]:
-        return run.document_ids(n_rows)
-
-    per_query = np.diff(judged.indptr)
-    return matched(
-        query_ids, sizes[:n_queries], run.numbers[:n_rows], found, names, judged.numbers, per_query, strangers
-    )
+    ids, names, per_query = objects(judged.query_ids), partial(run.document_ids, n_rows), np.diff(judged.indptr)
+    scores = run.numbers[:n_rows]
+    return matched(ids, sizes[:n_queries], scores, found, names, judged.numbers, per_query, strangers)
 
 
 def matched(

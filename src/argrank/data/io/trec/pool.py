@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
-from argrank.data.grouping import group_by_id, offsets
+from argrank.data.grouping import group_by_id, objects, offsets
 from argrank.data.io.text import id_texts
 from argrank.data.io.trec.files import Qrels, Run, words_of
 from argrank.data.io.trec.forms import as_qrels, as_run
@@ -103,12 +103,9 @@ def join_runs(runs: Mapping[str, Any], qrels: Any) -> JudgedRuns:
         by_query = np.argsort(query[order][where], kind="stable")
         rows[name], scores[name] = where[by_query], values[by_query]
         _check_overlap(name, run, judged, known, gaps[where])
-    names = np.empty(len(documents), object)
-    names[:] = documents
-    sizes = np.bincount(query, minlength=len(query_of))
-    data = _dataset(
-        X, np.maximum(labels, 0.0), offsets(sizes), names[order], tuple(read), qrels, query_ids=queries.query_ids
-    )
+    sizes, ids = np.bincount(query, minlength=len(query_of)), queries.query_ids
+    names = objects(documents)[order]
+    data = _dataset(X, np.maximum(labels, 0.0), offsets(sizes), names, tuple(read), qrels, query_ids=ids)
     return JudgedRuns(data, gaps, rows, scores, strangers)
 
 
@@ -162,17 +159,7 @@ def _dataset(
     query_ids: NDArray[Any] | None = None,
 ) -> Dataset:
     """Return a Dataset with these features; queries, their weights and texts as another one has them, if it is one."""
-    held = like if isinstance(like, Dataset) else None
-    none: dict[str, Any] = dict.fromkeys(("comments", "sample_weight", "sources", "titles", "preferences"))
-    return Dataset._assemble(
-        X=X,
-        y=y,
-        indptr=indptr,
-        document_ids=document_ids,
-        feature_names=names,
-        feature_base=1,
-        query_ids=like.query_ids if query_ids is None else query_ids,
-        query_weight=None if held is None else held.query_weight,
-        query_texts=None if held is None else held.query_texts,
-        **none,
-    )
+    held = {"query_weight": like.query_weight, "query_texts": like.query_texts} if isinstance(like, Dataset) else {}
+    ids = like.query_ids if query_ids is None else query_ids
+    fields = {"document_ids": document_ids, "feature_names": names, "query_ids": ids, **held}
+    return Dataset._assemble(X=X, y=y, indptr=indptr, **fields)
