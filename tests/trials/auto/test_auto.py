@@ -20,7 +20,7 @@ from argrank.solvers.problem import Stop
 from argrank.trials.auto import blend
 from argrank.trials.auto import members as members_module
 from argrank.trials.auto.blend import Blend, compressed_estimate
-from argrank.trials.auto.members import EFFORTS, MEMBERS, Folding, Member, Stage, TreeMember, member_of
+from argrank.trials.auto.members import EFFORTS, MEMBERS, PAIRS, Folding, Member, Stage, TreeMember, member_of
 from argrank.trials.auto.search import Search
 from argrank.trials.compress import n_trees_of
 
@@ -57,7 +57,7 @@ def test_the_public_face():
 
 
 def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
-    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart"]
+    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart 2"]
     assert [member.name for member in fitted.members_] == names
     assert sum(member.weight for member in fitted.members_) == pytest.approx(1.0)
     assert all(0 < member.value <= 1 for member in fitted.members_)
@@ -106,8 +106,9 @@ def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):
     grown = [(one, part) for one, part in zip(kept, model.members, strict=True) if one.n_trees is not None]
     assert grown
     for one, part in grown:  # the ranker itself, with the number of trees that is told, trained on everything
-        settings = {**MEMBERS["trees"][one.name], "n_trees": one.n_trees, "n_seeds": EFFORTS["default"].seeds}
-        alone = ar.make_ranker(one.name, **settings, verbose=-1).fit(data).model_
+        name, given = PAIRS if one.name == "symmetric-mart 2" else (one.name, MEMBERS["trees"][one.name])
+        settings = {**given, "n_trees": one.n_trees, "n_seeds": EFFORTS["default"].seeds}
+        alone = ar.make_ranker(name, **settings, verbose=-1).fit(data).model_
         assert len(part.trees) == len(alone.trees)
         np.testing.assert_array_equal(part.predict(data.X), alone.predict(data.X))
 
@@ -157,13 +158,13 @@ def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
     assert ranker.estimate_.n_queries == np.isfinite(judged).sum()
 
 
-def test_a_large_set_has_trees_on_the_loss_of_pairs_too(data, monkeypatch):
+def test_a_large_set_has_trees_on_a_loss_for_ndcg_too(data, monkeypatch):
     monkeypatch.setattr(members_module, "HOLDOUT_ROWS", 100)
     monkeypatch.setattr(members_module, "HOLDOUT_QUERIES", 5)
-    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart 2"]
+    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart 2", "symmetric-mart 3"]
     rankers = auto()._rankers(data, ("all",))
     assert list(rankers) == names
-    assert [rankers[name].objective for name in names[3:]] == ["query-mart", "pair-mart"]
+    assert [rankers[name].objective for name in names[3:]] == ["query-mart", "pair-mart", "xendcg-mart"]
     assert [member.name for member in auto().fit(data).members_] == names
     assert list(auto(effort="fast")._rankers(data, ("all",))) == [*names[:2], names[3]]
     assert list(auto()._rankers(data, ("linear",))) == names[:2]
@@ -196,7 +197,7 @@ def test_a_family_is_one_forest_or_one_weight_vector(data, family):
 
 def test_a_target_gets_a_blend_that_it_can_express(data):
     both = auto(target="opensearch").fit(data)
-    assert len(both.members_) == 4
+    assert len(both.members_) == 5
     assert len(families(both)) == 1  # the better of trees and linear
     assert "opensearch" in ar.targets(both)
     best = {}
@@ -285,7 +286,7 @@ def interrupting(monkeypatch, kind, call):
         monkeypatch.setattr(cls, kind, stopped)
 
 
-@pytest.mark.parametrize(("kind", "call", "n_members"), [("advance", 2, 1), ("advance", 5, 3), ("refit", 2, 4)])
+@pytest.mark.parametrize(("kind", "call", "n_members"), [("advance", 2, 1), ("advance", 5, 3), ("refit", 2, 5)])
 def test_interrupting_keeps_the_blend_of_what_is_finished(data, monkeypatch, kind, call, n_members):
     interrupting(monkeypatch, kind, call)
     with pytest.warns(ArgrankWarning, match="interrupted; the best blend"):
@@ -409,8 +410,9 @@ def test_without_lightgbm_linear_and_symmetric_members_are_blended(data, monkeyp
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fast = auto(effort="fast").fit(data)
-    for one in (ranker, fast):
-        assert [member.name for member in one.members_] == ["listnet", "rank-svm", "symmetric-mart"]
+    names = ["listnet", "rank-svm", "symmetric-mart", "symmetric-mart 2"]
+    for one, n_members in ((ranker, 4), (fast, 3)):
+        assert [member.name for member in one.members_] == names[:n_members]
 
 
 def test_efforts_have_more_and_more_members_folds_and_seeds(data):

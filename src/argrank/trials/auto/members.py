@@ -43,8 +43,9 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
         "lambda-mart": {},
     },
 }
-#: What data of one holdout has beside the trees of other members: with many queries, a second loss gains.
-LARGE: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "pair-mart"})
+#: Symmetric trees on further losses, beside other trees: of pairs, and on data of one holdout one made for NDCG.
+PAIRS: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "pair-mart"})
+LARGE: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "xendcg-mart"})
 
 
 class Effort(NamedTuple):

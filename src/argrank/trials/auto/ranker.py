@@ -36,7 +36,7 @@ from argrank.rankers.training_data import BLEND, Work, for_gains, takes_gains
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, compressed_estimate
-from argrank.trials.auto.members import EFFORTS, LARGE, MEMBERS, STAGES, Folding, Member, is_large, member_of
+from argrank.trials.auto.members import EFFORTS, LARGE, MEMBERS, PAIRS, STAGES, Folding, Member, is_large, member_of
 from argrank.trials.auto.search import NOTES, Search
 from argrank.trials.compress import follow, n_trees_of
 
@@ -75,14 +75,14 @@ class MemberResult(NamedTuple):
 class Auto(BaseRanker):
     """Blend rankers of different kinds, chosen and weighted on held-out queries.
 
-    Two kinds of trees (LightGBM's and symmetric ones, on the squared error within queries) and two linear rankers
-    (ListNet, RankSVM) are trained in folds by query. If there are more than 20,000 documents and at least 400 queries,
-    there is one holdout instead, and symmetric trees on the loss of pairs take part, too. Trees grow until ``scoring``
-    on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores, with a penalty
-    on unequal weights that grows with the number of queries. Every member is then fitted on all data, trees with three
-    seeds (fewer for many trees on large data). The model is a weighted sum of the members' models and scores each
-    document independently. Trees use missing values and texts directly; for linear members they are prepared, see
-    ``prepare``.
+    LightGBM's trees on the squared error within queries, symmetric trees on this and on the logistic loss of pairs, and
+    two linear rankers (ListNet, RankSVM) are trained in folds by query. If there are more than 20,000 documents and at
+    least 400 queries, there is one holdout instead, and symmetric trees on XE-NDCG take part, too. Trees grow until
+    ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
+    with a penalty on unequal weights that grows with the number of queries. Every member is then fitted on all data,
+    trees with three seeds (fewer for many trees on large data). The model is a weighted sum of the members' models and
+    scores each document independently. Trees use missing values and texts directly; for linear members they are
+    prepared, see ``prepare``.
 
     Ctrl-C and ``time_limit`` keep the best blend of the finished members; members that could not be refitted are then
     the mean of their folds' models.
@@ -290,11 +290,14 @@ class Auto(BaseRanker):
         if is_distributed(data) and "symmetric-mart" in trees:  # it grows only in one process
             trees += ("lambda-mart",)
         given = [pair for pair in given if pair[0] in (*MEMBERS["linear"], *trees)]
-        if not is_distributed(data) and data.gains is not None:
+        if is_distributed(data):
+            return self._grown(cluster.able(given, cast(Any, data)))
+        more = [PAIRS] if len(trees) > 1 and "trees" in chosen else []
+        if data.gains is not None:
             given = [pair for pair in given if takes_gains(pair[0])]
-        elif not is_distributed(data) and is_large(data) and len(trees) > 1 and "trees" in chosen:
-            given.append(LARGE)
-        return self._grown(cluster.able(given, cast(Any, data)) if is_distributed(data) else given)
+        elif more and is_large(data):
+            more.append(LARGE)
+        return self._grown(given + more)
 
     def _grown(self, given: Given) -> Given:
         """Leave out LightGBM's trees if it is not installed; symmetric ones replace them."""
@@ -305,7 +308,7 @@ class Auto(BaseRanker):
             except MissingExtraError as error:
                 if "symmetric-mart" not in dict(own):
                     own.append(("symmetric-mart", MEMBERS["trees"]["symmetric-mart"]))
-                names = ", ".join(name for name, _ in own)
+                names = ", ".join(dict(own))
                 warnings.warn(f"auto: {names} alone; {error}", ArgrankWarning, stacklevel=2)
                 given = own
         linear = [one for one in given if one[0] in MEMBERS["linear"]]
