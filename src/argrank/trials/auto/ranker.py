@@ -99,8 +99,7 @@ class Auto(BaseRanker):
         Members to use instead of those of the family.
     effort
         "fast" blends the linear members with symmetric trees, one seed each, in a few seconds on small data; "best" has
-        trees on three more losses (squared error, XE-NDCG, lambdas for NDCG, whatever ``scoring`` is), eight folds
-        instead of four and five seeds instead of three.
+        symmetric trees on XE-NDCG on any data, eight folds instead of four and five seeds instead of three.
     time_limit
         Seconds; None for no limit. Members grow while enough time remains to refit each of them with one seed; the
         remaining time is used for more seeds. Set it on large data.
@@ -295,7 +294,7 @@ class Auto(BaseRanker):
         more = [PAIRS] if len(trees) > 1 and "trees" in chosen else []
         if data.gains is not None:
             given = [pair for pair in given if takes_gains(pair[0])]
-        elif more and is_large(data):
+        elif more and (is_large(data) or self.effort == "best"):
             more.append(LARGE)
         return self._grown(given + more)
 
