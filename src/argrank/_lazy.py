@@ -7,7 +7,10 @@ from typing import Any
 
 
 class LazyModule:
-    """A module by its name: ``pa = LazyModule("pyarrow")`` imports it for the first of its attributes."""
+    """A module by its name: ``pa = LazyModule("pyarrow")`` imports it for the first of its attributes.
+
+    It stands in the ``else`` of an ``if TYPE_CHECKING:`` with the plain import, which type checkers see.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name

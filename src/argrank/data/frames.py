@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,12 @@ from argrank._lazy import LazyModule
 from argrank.data.io.columns.table import Reading, arguments_of
 from argrank.errors import InputError
 
-nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+else:
+    nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
+
 
 FRAMES = ("columns", "column_names")  # attributes of the types of data frames
 TABLES = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")  # protocols of any other table

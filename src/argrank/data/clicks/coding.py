@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,11 @@ from argrank._lazy import LazyModule
 from argrank._types import Filled, Integers
 from argrank.errors import InputError, shown
 
-pa = LazyModule("pyarrow")
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:
+    pa = LazyModule("pyarrow")
+
 
 N_GROUPS = 64  # number of groups of sessions, for intervals
 

@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -18,7 +18,13 @@ from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, Piece, by_rows, 
 from argrank.data.io.columns.table import Reading, arguments_of, arguments_of_pieces
 from argrank.errors import ArgrankError, FormatError, InputError
 
-nw, pa, pq = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.parquet")
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+else:
+    nw, pa, pq = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.parquet")
+
 
 ROWS = 1 << 13  # rows of a batch
 BUFFER = 1 << 17  # bytes of a file to read at a time: reading whole columns would allocate new memory each time

@@ -8,7 +8,7 @@ import mmap
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,15 @@ from argrank.data.io.dialects import BEGINNING, Dialect, Given, find_dialect, te
 from argrank.data.io.naming import told_naming
 from argrank.errors import FormatError, shown
 
-nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
-csv = LazyModule("pyarrow.csv")
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv
+else:
+    nw, pa, pc = LazyModule("narwhals"), LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+    csv = LazyModule("pyarrow.csv")
+
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 #: Missing values in columns that pyarrow converts to numbers; other words use the slower path.

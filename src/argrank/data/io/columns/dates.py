@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,12 @@ from argrank._lazy import LazyModule
 from argrank._types import Floats
 from argrank.data.io.columns.texts import Texts, bools
 
-pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+
 
 _TIME = r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 #: Patterns of dates, and how to parse their first ten characters; the first match is used.

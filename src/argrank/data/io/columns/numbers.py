@@ -7,7 +7,7 @@ other cells of the column decide, then the other columns of the table.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,12 @@ from argrank._lazy import LazyModule
 from argrank._types import Floats
 from argrank.data.io.columns.texts import Texts, bools
 
-pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+
 
 CURRENCIES = "€$£¥₹₽₩₺"
 CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|MXN|TRY|ZAR|KRW|Fr\\.|kr\\.?|zł"

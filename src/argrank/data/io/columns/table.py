@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,12 @@ from argrank.data.io.columns.roles import COLUMNS, FEATURE, NUMBERS, TEXTS, is_i
 from argrank.data.io.columns.texts import CellError, Texts
 from argrank.errors import InputError, shown
 
-nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+else:
+    nw, pa = LazyModule("narwhals"), LazyModule("pyarrow")
+
 
 CATEGORICAL = ("Categorical", "Enum")
 BLOCK = 1 << 16  # values of a column written into X at a time: few enough for the cache

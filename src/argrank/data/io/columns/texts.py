@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,12 @@ from argrank._lazy import LazyModule
 from argrank._types import Floats, Integers
 from argrank.errors import InputError
 
-pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+else:
+    pa, pc = LazyModule("pyarrow"), LazyModule("pyarrow.compute")
+
 
 MISSING = ("", "#n/a", "-", "?", "n/a", "na", "nan", "none", "null")  # in a column of numbers, in lower case
 SILENT = ("", "nan", "null")  # not logged
