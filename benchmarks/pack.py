@@ -33,7 +33,7 @@ import numpy as np
 
 import argrank as ar
 from argrank._files import write_folder
-from argrank.data.io.pack import sums
+from argrank.data.io.pack import array_file
 from argrank.data.io.pack.chunks import Chunk
 from argrank.data.io.pack.contents import DESCRIPTION
 from argrank.data.io.pack.writer import Writer
@@ -195,7 +195,7 @@ def checksums(path: Path) -> None:
     later = {how: make_risk(ar.load(path, verify=how), ar.objective("rank-svm"), 1) for how in ("never", "lazy")}
 
     def first(how: str) -> None:
-        sums._seen.cache_clear()  # as in a new process
+        array_file._seen.cache_clear()  # as in a new process
         ar.load(path, verify=how).X[::8, 0].sum()
 
     calls = {f"first touch, {how}": functools.partial(first, how) for how in later}

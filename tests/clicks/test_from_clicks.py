@@ -9,8 +9,8 @@ import argrank as ar
 from argrank.errors import InputError, OptionError
 
 TAKE_GAINS = {
-    "auto", "coordinate-ascent", "direct-rank", "lambda-mart", "lambdarank", "listnet", "orm", "query-mart", "rank-svm",
-    "regression", "smooth-grad", "softrank", "symmetric-mart",
+    "auto", "coordinate-ascent", "direct-rank", "lambda-mart", "lambdarank", "listnet", "orm", "pair-mart",
+    "query-mart", "rank-svm", "regression", "smooth-grad", "softrank", "symmetric-mart",
 }  # fmt: skip
 
 
