@@ -8,7 +8,7 @@ sessions (LightGBM, XGBoost) get those of the same clicks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,16 @@ PAGES = 100  # of a query
 VARY = 0.3  # Gumbel noise on the scores, in standard deviations of the query's scores
 
 
+class Lists(NamedTuple):
+    """Rows of shown lists with their clicks and positions from 0; sizes of the lists, and how often each occurred."""
+
+    rows: NDArray[Any]
+    click: NDArray[Any]
+    position: NDArray[Any]
+    sizes: NDArray[Any]
+    times: NDArray[Any]
+
+
 @dataclass(frozen=True)
 class Drawn:
     """Pages (rows of the data, -1 where a query has fewer), and the page and the clicks of every session."""
@@ -32,13 +42,17 @@ class Drawn:
     click: NDArray[Any]
     counts: ClickCounts
 
-    def clicked_sessions(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return row, click, position from 0, and sizes of sessions that have a click, which LambdaRank needs."""
+    def clicked_sessions(self, distinct: bool) -> Lists:
+        """Return the lists of sessions that have a click, which LambdaRank needs; equal ones once if distinct."""
         some = self.click.any(axis=1)
-        rows, click = self.pages[self.page[some]], self.click[some]
+        page, click, times = self.page[some], self.click[some], np.ones(some.sum(), np.int64)
+        if distinct:
+            codes, times = np.unique(page * 2**K + click @ 2 ** np.arange(K), return_counts=True)
+            page, click = codes // 2**K, (codes[:, None] >> np.arange(K)) & 1
+        rows = self.pages[page]
         there = rows >= 0
         position = np.broadcast_to(np.arange(K), rows.shape)
-        return rows[there], click[there].astype(np.int32), position[there], there.sum(axis=1)
+        return Lists(rows[there], click[there].astype(np.int32), position[there], there.sum(axis=1), times)
 
 
 def attractions(data: ar.Dataset, noise: float) -> NDArray[Any]:

@@ -9,8 +9,8 @@ at least three; readers follow the position-based model. Every ranker has its de
 *naive* (a row's gain is its rate of clicks), *ips* (the mean of clicks over the examination of their rank),
 *examinations* (clicks over examinations, ``ar.from_clicks``; the curve is harvested from the log), *labels* (the
 judgements of all training queries, as a skyline). LightGBM's lambdarank with ``position`` and XGBoost's with
-``lambdarank_unbiased`` get a query for each session with a click. NDCG@10 of test queries; differences are paired over
-seeds, with t intervals.
+``lambdarank_unbiased`` get a query for each session with a click; with a million clicks, equal lists are one list with
+a weight (unbiased_lambdas.py). NDCG@10 of test queries; differences are paired over seeds, with t intervals.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import argrank as ar
-from experiments.clicks._logs import Drawn, draw, gained, ndcg, numbered, production_scores
+from experiments.clicks._logs import Drawn, K, draw, gained, ndcg, numbered, production_scores
 from experiments.clicks.learning_tables import PEERS, write
+from experiments.clicks.unbiased_lambdas import Unbiased
 
 HERE = Path(__file__)
 TABLE = HERE.with_name("learning.csv")
@@ -38,6 +40,7 @@ N_SEEDS = 10
 AUTO_CLICKS = 100_000
 RANKERS = ("rank-svm", "orm", "lambda-mart", "direct-rank")
 METHODS = ("naive", "ips", "examinations")
+DISTINCT_FROM = 1_000_000  # clicks from which equal lists of LightGBM and XGBoost are one list with a weight
 OTHERS = ((0.5, 0.1), (2.0, 0.1), (1.0, 0.0), (1.0, 0.3))  # eta, noise
 FIELDS = ("data", "eta", "noise", "clicks", "seed", "method", "ranker", "ndcg")
 TREES = {"learning_rate": 0.05, "n_trees": 180, "n_leaves": 31}  # as lambda-mart has them
@@ -105,44 +108,61 @@ def skyline(name: str, seed: int, ranker: str) -> float:
     return ndcg(ar.make_ranker(ranker, verbose=-1).fit(train), test)
 
 
-def lightgbm_position(drawn: Drawn, train: ar.Dataset, test: ar.Dataset) -> float:
-    """Return NDCG@10 of LightGBM's lambdarank with positions."""
+def draw_log(train: ar.Dataset, n_clicks: int, seed: int, eta: float = 1.0, noise: float = 0.1) -> tuple[Any, Drawn]:
+    """Return the production ranker and the log of a seed."""
+    rng = np.random.default_rng(seed)
+    production, scores = production_scores(train, rng)
+    return production, draw(train, scores, n_clicks, rng, eta, noise)
+
+
+def lightgbm_scores(drawn: Drawn, train: ar.Dataset, test: ar.Dataset, distinct: bool) -> NDArray[Any]:
+    """Return test scores of LightGBM's lambdarank with positions; equal lists once, with weights, if distinct."""
     import lightgbm
 
-    rows, click, position, sizes = drawn.clicked_sessions()
-    data = lightgbm.Dataset(train.X[rows].astype(np.float32), click, group=sizes, position=position)
+    lists = drawn.clicked_sessions(distinct)
+    weights = np.repeat(lists.times, lists.sizes)
+    data = lightgbm.Dataset(
+        train.X[lists.rows].astype(np.float32), lists.click, group=lists.sizes, position=lists.position, weight=weights
+    )
     settings = {"objective": "lambdarank", "verbose": -1, "num_threads": 1, "learning_rate": TREES["learning_rate"],
                 "num_leaves": TREES["n_leaves"]}  # fmt: skip
-    booster = lightgbm.train(settings, data, int(TREES["n_trees"]))
-    scores = test.to_caller(np.asarray(booster.predict(test.X)))
-    return float(ar.evaluate(scores, test, "ndcg@10").means["ndcg@10"])
+    settings["min_data_in_leaf"] = max(1, round(20 / weights.mean()))  # the default of 20, counted in sessions
+    return np.asarray(lightgbm.train(settings, data, int(TREES["n_trees"])).predict(test.X))
 
 
-def xgboost_unbiased(drawn: Drawn, train: ar.Dataset, test: ar.Dataset) -> float:
-    """Return NDCG@10 of XGBoost's lambdarank with its correction of positions, which takes rows in the shown order."""
+def xgboost_scores(drawn: Drawn, train: ar.Dataset, test: ar.Dataset, distinct: bool) -> NDArray[Any]:
+    """Return test scores of XGBoost's lambdarank with its correction of positions, which takes rows in the shown order.
+
+    XGBoost weighs lists in the gradient, but not in its estimate of the biases: distinct lists get our copy of its
+    gradient, which weighs them in both.
+    """
     import xgboost
 
-    rows, click, _, sizes = drawn.clicked_sessions()
-    settings = {"objective": "rank:ndcg", "lambdarank_unbiased": True, "lambdarank_pair_method": "topk",
-                "lambdarank_num_pair_per_sample": 10, "tree_method": "hist", "nthread": 1, "verbosity": 0,
-                "learning_rate": TREES["learning_rate"], "max_leaves": TREES["n_leaves"],
-                "grow_policy": "lossguide", "max_depth": 0}  # fmt: skip
-    data = xgboost.QuantileDMatrix(train.X[rows].astype(np.float32), click, group=sizes, nthread=1)
-    found = xgboost.train(settings, data, int(TREES["n_trees"]))
-    scores = test.to_caller(found.predict(xgboost.DMatrix(test.X.astype(np.float32))))
-    return float(ar.evaluate(scores, test, "ndcg@10").means["ndcg@10"])
+    lists = drawn.clicked_sessions(distinct)
+    settings = {"tree_method": "hist", "nthread": 1, "verbosity": 0, "learning_rate": TREES["learning_rate"],
+                "max_leaves": TREES["n_leaves"], "grow_policy": "lossguide", "max_depth": 0}  # fmt: skip
+    X, n_trees = train.X[lists.rows].astype(np.float32), int(TREES["n_trees"])
+    if distinct:
+        weights = np.repeat(lists.times, lists.sizes)
+        data = xgboost.QuantileDMatrix(X, lists.click, weight=weights, nthread=1)
+        found = xgboost.train(settings, data, n_trees, obj=Unbiased(lists.click, lists.sizes, lists.times))
+    else:
+        settings |= {"objective": "rank:ndcg", "lambdarank_unbiased": True, "lambdarank_pair_method": "topk",
+                     "lambdarank_num_pair_per_sample": K}  # fmt: skip
+        data = xgboost.QuantileDMatrix(X, lists.click, group=lists.sizes, nthread=1)
+        found = xgboost.train(settings, data, n_trees)
+    return found.predict(xgboost.DMatrix(test.X.astype(np.float32)))
 
 
 def results(job: Job, lacks: set[tuple[str, str]]) -> Iterator[tuple[str, str, float]]:
     """Yield method, ranker and NDCG@10 of what is missing of a log."""
     train, test = parts_of(job.data, job.seed)
-    rng = np.random.default_rng(job.seed)
-    production, scores = production_scores(train, rng)
-    drawn = draw(train, scores, job.clicks, rng, job.eta, job.noise)
+    production, drawn = draw_log(train, job.clicks, job.seed, job.eta, job.noise)
     if job.rankers == PEERS:
-        for name, learn in zip(PEERS, (lightgbm_position, xgboost_unbiased), strict=True):
+        for name, learn in zip(PEERS, (lightgbm_scores, xgboost_scores), strict=True):
             if (name, "lambda-mart") in lacks:
-                yield name, "lambda-mart", learn(drawn, train, test)
+                scores = test.to_caller(learn(drawn, train, test, job.clicks >= DISTINCT_FROM))
+                yield name, "lambda-mart", float(ar.evaluate(scores, test, "ndcg@10").means["ndcg@10"])
         return
     if ("production", "rank-svm") in lacks:
         yield "production", "rank-svm", ndcg(production, test)
