@@ -53,8 +53,8 @@ CatBoost's default by 0.0260 ± 0.0042, its second (another default of ListNet, 
 Results here led to three more trials on other data: trees with a linear start as a member, because `symmetric-mart` was
 ahead of `auto` on the shop (nothing was changed), and trees on a loss for NDCG, then on the loss of pairs, because
 CatBoost was ahead of `auto` on generated asymmetric trees. Both gained on other sets of more than 20,000 documents, and
-the latter on smaller ones too (44 sets, `experiments/symmetric/members.md`), so `auto` was run a fifth time on all sets,
-which is the one shown. On asymmetric trees its third run had 0.6780, its fourth 0.6919.
+the latter on smaller ones too (44 sets, `experiments/symmetric/members.md`), so `auto` was run a fifth time on all
+sets, which is the one shown. On asymmetric trees its third run had 0.6780, its fourth 0.6919.
 
 The members of `auto` and the defaults of `symmetric-mart` were chosen on training and validation parts of MQ2008,
 OHSUMED, MQ2007-agg, MSLR-sample and the shop, whose queries are test queries of other folds, so these sets are not
