@@ -15,7 +15,7 @@ import numpy as np
 import argrank as ar
 from benchmarks._interleaved import medians
 
-SIZES = {20_000: (100, 5), 200_000: (100, 3), 1_000_000: (50, 1)}  # rows: trees, repeats
+SIZES = {20_000: (100, 5), 200_000: (100, 3), 1_000_000: (50, 3)}  # rows: trees, repeats
 N_FEATURES = 136
 SHARES = {"all rows and columns": (1.0, 1.0), "60 % of rows, half of columns": (0.6, 0.5)}
 

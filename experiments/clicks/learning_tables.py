@@ -115,6 +115,7 @@ def draw(cells: dict[Cell, dict[str, float]], path: Path) -> None:
     for one in axes.ravel():
         handles |= dict(zip(*reversed(one.get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=6)
-    figure.supxlabel("clicks")
+    for one in axes[-1]:
+        one.set_xlabel("clicks")
     figure.supylabel("NDCG@10 of test queries")
     save_figure(figure, path, 80)

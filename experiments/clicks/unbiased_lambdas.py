@@ -4,7 +4,7 @@ XGBoost weighs the gradients of a list, but not its part in the estimate of the 
 often have to be repeated there. Here both are weighed: a list of weight m counts as m equal lists.
 On logs of 10,000 and 30,000 clicks the scores equal those of XGBoost's own on repeated lists to 5e-7 for the first 30
 trees; later, rounding decides between cuts of equal gain. ``python -m experiments.clicks.unbiased_lambdas`` compares
-both tools' NDCG@10 on distinct and on repeated lists and writes learning_distinct.md.
+both tools' NDCG@10 on distinct and on repeated lists and writes unbiased_lambdas.md.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def main() -> None:
         rows.append((name, peer, *means, f"{difference:+.4f} ± {wide:.4f}", str(N_SEEDS)))
         print(*rows[-1], flush=True)
     head = ("data", "learned by", "repeated lists", "distinct lists", "difference, 95 %", "seeds")
-    HERE.with_name("learning_distinct.md").write_text(to_markdown([table(head, rows, 2)]) + "\n")
+    HERE.with_suffix(".md").write_text(to_markdown([table(head, rows, 2)]) + "\n")
 
 
 if __name__ == "__main__":
