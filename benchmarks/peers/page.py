@@ -250,7 +250,7 @@ def summary(rows: Rows) -> str:
 
 
 def plot(rows: Rows, path: Path) -> None:
-    """Draw quality against CPU seconds; full marks are defaults, hollow ones tuned.
+    """Draw quality against CPU seconds; full marks are defaults, hollow ones tuned, diamonds by folds.
 
     A panel for each set that auto was run on, over the folds that all systems have.
     """
@@ -266,9 +266,9 @@ def plot(rows: Rows, path: Path) -> None:
         numbers = set.intersection(*(set(folds) for folds in systems.values()))
         for system, folds in systems.items() if numbers else ():
             tool, mode = system.rsplit(", ", 1)
-            colour = f"C{list(TOOLS).index(tool)}"
+            colour, mark = f"C{list(TOOLS).index(tool)}", "D" if mode == "folds" else "o" if "argrank" in tool else "s"
             axis.plot(
-                cost(folds, numbers), np.nanmean(values_of(folds, numbers)), "o" if "argrank" in tool else "s",
+                cost(folds, numbers), np.nanmean(values_of(folds, numbers)), mark,
                 markersize=8, color=colour, markerfacecolor=colour if mode == "default" else "none", label=system,
             )  # fmt: skip
         axis.set(
