@@ -108,7 +108,7 @@ def test_a_tree_is_that_of_lightgbms_lambdarank(norm):
 
 
 def test_weights_of_queries_and_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("argrank.objectives.lambdas.BLOCK_ROWS", 50)
+    monkeypatch.setattr("argrank.data.grouping.BLOCK_ROWS", 50)
     plain = ar.make_ranking(20, (3, 30), 2, random_state=1)
     weight = np.arange(1.0, 21.0)
     data = ar.Dataset(plain.X, plain.y, group=plain.sizes, query_weight=weight)

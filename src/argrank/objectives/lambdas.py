@@ -26,6 +26,7 @@ from argrank._jit import kernel, own_type, read_only
 from argrank._threads import map_threads
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import block_borders
 from argrank.errors import OptionError
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.function import FunctionMeasure, errors_of
@@ -42,8 +43,6 @@ from argrank.objectives.objective import (
     refuse_row_weights,
     row_gains,
 )
-
-BLOCK_ROWS = 24_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,9 +174,7 @@ class PreparedLambdas:
             self._row_weight = data.sample_weight / data.sample_weight.mean()
         if data.query_weight is not None:
             self._weight = np.repeat(query_shares(data) * data.n_queries, data.sizes)
-        cuts = np.arange(0, data.n_documents + BLOCK_ROWS, BLOCK_ROWS)
-        borders = np.unique(np.append(np.searchsorted(data.indptr, cuts), data.n_queries))
-        blocks = itertools.pairwise(borders[borders <= data.n_queries].tolist())
+        blocks = itertools.pairwise(block_borders(data.indptr).tolist())
         self._blocks = [Block(slice(*ends), data.indptr[ends[0] : ends[1] + 1]) for ends in blocks]
 
     def __call__(self, scores: Floats) -> tuple[Floats, Floats]:

@@ -21,7 +21,6 @@ from argrank.errors import InputError, OptionError, check_name, shown
 
 REQUIRED = ("session", "qid", "docid", "position", "click")
 OPTIONAL = ("ranker", "team", "propensity", "timestamp", "user", "weight")
-BY_ROW = ("pair", "position", "click", "weight", "propensity", "timestamp", "ranker", "team")
 LARGEST_POSITION = 100_000
 
 
@@ -232,7 +231,17 @@ class Clicks(IsData):
 
     def _by_row(self) -> dict[str, NDArray[Any]]:
         """Return the columns that exist with a value for each row."""
-        return {name: values for name in BY_ROW if (values := getattr(self, name)) is not None}
+        columns = {
+            "pair": self.pair,
+            "position": self.position,
+            "click": self.click,
+            "weight": self.weight,
+            "propensity": self.propensity,
+            "timestamp": self.timestamp,
+            "ranker": self.ranker,
+            "team": self.team,
+        }
+        return {name: values for name, values in columns.items() if values is not None}
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the log as columns, one value for each shown document, by the names that ``Clicks.of`` takes."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import argrank as ar
-from argrank.rankers.boosted.trees import pair_mart
+from argrank.data import grouping
 from argrank.rankers.boosted.trees.boosting import Draw
 from argrank.rankers.boosted.trees.pair_mart import PairLoss
 
@@ -65,7 +65,7 @@ def test_the_gradient_is_that_of_the_loss(data):
 def test_blocks_and_threads_change_no_bit(data, monkeypatch):
     scores = scores_of(data)
     whole = PairLoss(data.y, data, 1).slopes(scores, Draw(0, 0))
-    monkeypatch.setattr(pair_mart, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(grouping, "BLOCK_ROWS", 7)
     for one, other in zip(whole, PairLoss(data.y, data, 2).slopes(scores, Draw(0, 0)), strict=True):
         assert one.tobytes() == other.tobytes()
 

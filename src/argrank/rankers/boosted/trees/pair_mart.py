@@ -13,12 +13,11 @@ from argrank._jit import kernel
 from argrank._threads import map_threads
 from argrank._types import Filled, Floats, Integers
 from argrank.data.dataset import Dataset
+from argrank.data.grouping import block_borders
 from argrank.measures.gains import check_gain, row_targets
 from argrank.objectives.objective import query_shares
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
-
-BLOCK_ROWS = 24_000  # of a thread's work
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -67,9 +66,7 @@ class PairLoss(Loss):
         self._weight = np.ones(data.n_documents)
         if data.sample_weight is not None:
             self._weight = data.sample_weight / data.sample_weight.mean()
-        cuts = np.arange(0, data.n_documents, BLOCK_ROWS)
-        borders = np.unique(np.append(np.searchsorted(data.indptr, cuts), data.n_queries))
-        self._blocks = list(itertools.pairwise(borders.tolist()))
+        self._blocks = list(itertools.pairwise(block_borders(data.indptr).tolist()))
 
     def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
         """Return gradient and curvature."""
@@ -102,8 +99,8 @@ def push_pairs(
 ) -> None:
     """Fill in gradient and curvature of some queries.
 
-    The chance that i is above j is a quotient of powers, of which each document has one; documents that are more than
-    300 below the best are at that distance, where all chances are 0 or 1 to rounding against the best.
+    The chance that i is above j is the power of i over the sum of both powers, so that every document needs one
+    exponential instead of one for each pair. Scores more than 300 below the best of the query count as 300 below it.
     """
     for query in range(first, last):
         begin, end = indptr[query], indptr[query + 1]
