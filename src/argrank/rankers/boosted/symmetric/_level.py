@@ -16,58 +16,72 @@ from numpy.typing import NDArray
 from argrank._jit import helper, kernel
 from argrank._types import Filled, FilledCube, FilledMatrix, Floats, Integers, Matrix
 
+AHEAD = 64  # rows that the memory fetches side by side
+
 
 @kernel()
 def sum_bins(
     block: Matrix[np.uint8],
-    chosen: Integers,
+    chosen: NDArray[np.uint8],
     rows: NDArray[np.int32],
     packed: Integers,
     borders: Integers,
     part: FilledMatrix[np.int64],
     totals: FilledCube[np.int64],
-) -> None:
+) -> int:
     """Fill ``totals[column, leaf, bin]``, the sums of chosen columns of a block.
 
     Rows lie leaf by leaf, between ``borders``. At the root they are summed; below it ``totals`` holds the sums of the
-    level above, and of two siblings only the smaller one is summed.
+    level above, and of two siblings only the smaller one is summed. The result is that of ``add_rows``.
     """
     n_leaves = len(borders) - 1
     if n_leaves == 1:
-        add_rows(block, chosen, rows, packed, borders[0], borders[1], part)
+        seen = add_rows(block, chosen, rows, packed, borders[0], borders[1], part)
         for column in range(len(chosen)):
             for number in range(part.shape[1]):
                 totals[column, 0, number] = part[column, number]
-        return
+        return seen
+    seen = 0
     for parent in range(n_leaves // 2 - 1, -1, -1):  # from the last one: a parent's slot is reused for a child
         begin, middle, end = borders[2 * parent], borders[2 * parent + 1], borders[2 * parent + 2]
         right = end - middle < middle - begin
         smaller, larger = 2 * parent + right, 2 * parent + 1 - right
-        add_rows(block, chosen, rows, packed, middle if right else begin, end if right else middle, part)
+        seen += add_rows(block, chosen, rows, packed, middle if right else begin, end if right else middle, part)
         for column in range(len(chosen)):
             for number in range(part.shape[1]):
                 own = part[column, number]
                 rest = totals[column, parent, number] - own
                 totals[column, smaller, number] = own
                 totals[column, larger, number] = rest
+    return seen
 
 
 @helper
-def add_rows(block: Any, chosen: Any, rows: Any, packed: Any, begin: int, end: int, part: Any) -> None:
-    """Sum the rows from ``begin`` to ``end`` by bin."""
+def add_rows(block: Any, chosen: Any, rows: Any, packed: Any, begin: int, end: int, part: Any) -> int:
+    """Sum the rows from ``begin`` to ``end`` by bin.
+
+    A leaf's rows lie far apart, and waiting for each took most of the time: a byte of each of the next rows is read
+    first. The sum of these bytes is returned only so that the compiler does not leave the reading out.
+    """
     for column in range(len(chosen)):
         for number in range(part.shape[1]):
             part[column, number] = 0
-    if len(chosen) == block.shape[1]:  # all columns: a quarter of the time is looking them up
-        for place in range(begin, end):
-            row, own = rows[place], packed[place]
-            for column in range(block.shape[1]):
-                part[column, block[row, column]] += own
-        return
-    for place in range(begin, end):
-        row, own = rows[place], packed[place]
-        for column in range(len(chosen)):
-            part[column, block[row, chosen[column]]] += own
+    seen = np.int64(0)
+    for first in range(begin, end, AHEAD):
+        last = min(first + AHEAD, end)
+        for place in range(first, last):
+            seen += np.int64(block[rows[place], 0])
+        if len(chosen) == block.shape[1]:  # all columns: a quarter of the time is looking them up
+            for place in range(first, last):
+                row, own = rows[place], packed[place]
+                for column in range(block.shape[1]):
+                    part[column, block[row, column]] += own
+        else:
+            for place in range(first, last):
+                row, own = rows[place], packed[place]
+                for column in range(len(chosen)):
+                    part[column, block[row, chosen[column]]] += own
+    return int(seen)
 
 
 @kernel()
@@ -90,7 +104,7 @@ def best_questions(
     if ``bounds`` limit the values. ``units`` are those of gradient and curvature. Equal scores: the first bin, and
     missing values answer no.
     """
-    bounded = False
+    bounded, sums = False, np.empty(totals.shape[2], np.int64)
     for leaf in range(n_leaves):
         bounded = bounded or bounds[leaf, 0] > -np.inf or bounds[leaf, 1] < np.inf
     for column in range(len(n_bins)):
@@ -114,7 +128,7 @@ def best_questions(
                 else:
                     add_free(
                         totals[column, leaf], last, total, missing if side == 0 else np.int64(0), shift, units, l2,
-                        scores[side],
+                        sums, scores[side],
                     )  # fmt: skip
         found[column, 0], found[column, 1], found[column, 2] = -1.0, 0.0, 0.0
         for side in range(n_sides):
@@ -124,16 +138,23 @@ def best_questions(
 
 
 @helper
-def add_free(totals: Any, last: int, total: Any, below: Any, shift: int, units: Any, l2: float, scores: Any) -> None:
-    """Add a leaf's gain to the score of every bin; ``below`` is the sum of rows that answer no anyway."""
+def add_free(
+    totals: Any, last: int, total: Any, below: Any, shift: int, units: Any, l2: float, sums: Any, scores: Any
+) -> None:
+    """Add a leaf's gain to the score of every bin; ``below`` is the sum of rows that answer no anyway.
+
+    The second loop uses vector instructions, as ``np.divide`` does not stop at a division by zero.
+    """
     mask = (np.int64(1) << shift) - np.int64(1)
     unit, square = units[1], units[0] * units[0]
     all_g, all_h = float(total >> shift), float(total & mask)
     for number in range(1, last + 1):
         below += totals[number]
-        left_g, left_h = float(below >> shift), float(below & mask)
-        right_g = all_g - left_g
-        gain = left_g * left_g / (left_h * unit + l2) + right_g * right_g / ((all_h - left_h) * unit + l2)
+        sums[number] = below
+    for number in range(1, last + 1):
+        left_g, left_h = float(sums[number] >> shift), float(sums[number] & mask)
+        right_g, right_h = all_g - left_g, all_h - left_h
+        gain = np.divide(left_g * left_g, left_h * unit + l2) + np.divide(right_g * right_g, right_h * unit + l2)
         scores[number] += square * gain
 
 
@@ -159,10 +180,7 @@ def add_bounded(
 
 @kernel()
 def split_rows(
-    block: Matrix[np.uint8],
-    column: int,
-    beyond: int,
-    missing: bool,
+    leaf: NDArray[np.uint16],
     borders: Integers,
     rows: Filled[np.int32],
     packed: Filled[np.int64],
@@ -170,27 +188,28 @@ def split_rows(
     spare_packed: Filled[np.int64],
     after: Filled[np.int64],
 ) -> None:
-    """Put the rows of every leaf that answer no before those that answer yes, both in their order; fill the borders."""
-    for leaf in range(len(borders) - 1):
-        place, others = borders[leaf], 0
-        after[2 * leaf] = place
-        for i in range(borders[leaf], borders[leaf + 1]):
-            own = block[rows[i], column]
-            yes = own > beyond or (own == 0 and missing)
-            if yes:
-                spare_rows[others], spare_packed[others] = rows[i], packed[i]
-                others += 1
-            else:
-                rows[place], packed[place] = rows[i], packed[i]
-                place += 1
-        after[2 * leaf + 1] = place
+    """Put the rows of every leaf that answered no before those that answered yes, and fill the borders; orders remain.
+
+    A row is written to both places, and the wrong one is overwritten, because a branch would often be mispredicted.
+    """
+    for number in range(len(borders) - 1):
+        place, others = borders[number], np.int64(0)
+        after[2 * number] = place
+        for i in range(borders[number], borders[number + 1]):
+            row, own = rows[i], packed[i]
+            yes = np.int64(leaf[row] & 1)
+            rows[place], packed[place] = row, own
+            spare_rows[others], spare_packed[others] = row, own
+            place += 1 - yes
+            others += yes
+        after[2 * number + 1] = place
         for i in range(others):
             rows[place + i], packed[place + i] = spare_rows[i], spare_packed[i]
     after[2 * (len(borders) - 1)] = borders[len(borders) - 1]
 
 
 @kernel()
-def add_answers(block: Matrix[np.uint8], column: int, beyond: int, missing: bool, leaf: Filled[np.int32]) -> None:
+def add_answers(block: Matrix[np.uint8], column: int, beyond: int, missing: bool, leaf: Filled[np.uint16]) -> None:
     """Append a digit to the leaf number of every row: its answer to a question."""
     for row in range(len(leaf)):
         own = block[row, column]

@@ -66,14 +66,14 @@ class Grown(NamedTuple):
 
     questions: list[Question]
     values: Floats
-    leaf: NDArray[np.int32]
+    leaf: NDArray[np.uint16]
 
 
 class Part(NamedTuple):
     """The columns that a tree may ask of one block, and what is summed and found of them."""
 
     block: Bytes
-    chosen: Integers  # columns of the block
+    chosen: NDArray[np.uint8]  # columns of the block
     columns: Integers  # the same, of all that have bins
     sums: Integers  # by column and bin, of one leaf
     totals: Integers  # by column, leaf and bin
@@ -100,7 +100,7 @@ class Grower:
         values, spare = packed.values, (np.empty_like(rows), np.empty_like(packed.values))
         l2 = max(l2, TINY * float(own[1].mean()))
         borders, bounds = np.array([0, len(rows)]), np.array([[-np.inf, np.inf]])
-        parts, questions = self._parts(columns), list[Question]()
+        parts, questions, leaf = self._parts(columns), list[Question](), leaves(self._blocks, [])
         (all_g,), (all_h,) = packed.sums(borders)
         score = all_g * all_g / (all_h + l2)
         for _ in range(self._depth):
@@ -108,18 +108,18 @@ class Grower:
             if question.gain - score <= LEAST_GAIN * abs(score):
                 break
             after = np.empty(2 * len(borders) - 1, np.int64)
-            block, asked = self._blocks[question.column // WIDTH], question.column % WIDTH
-            split_rows(block, asked, question.beyond, question.missing, borders, rows, values, *spare, after)
+            answer(self._blocks, question, leaf)
+            split_rows(leaf, borders, rows, values, *spare, after)
             sign = self._signs[question.column]
             bounds = np.repeat(bounds, 2, axis=0) if sign == 0 else narrowed(bounds, sign, *packed.sums(after), l2)
             questions.append(question._replace(gain=question.gain - score))
             borders, score = after, question.gain
         if not questions:
             return None
-        leaf = np.repeat(np.arange(len(borders) - 1), np.diff(borders))
-        sums = [np.bincount(leaf, one[rows], len(borders) - 1) for one in (gradient, curvature)]
+        own_leaf = np.repeat(np.arange(len(borders) - 1), np.diff(borders))
+        sums = [np.bincount(own_leaf, one[rows], len(borders) - 1) for one in (gradient, curvature)]
         found = np.clip(-sums[0] / (sums[1] + l2), bounds[:, 0], bounds[:, 1])
-        return Grown(questions, np.where(np.diff(borders) > 0, found, 0.0), leaves(self._blocks, questions))
+        return Grown(questions, np.where(np.diff(borders) > 0, found, 0.0), leaf)
 
     def _parts(self, columns: Integers) -> list[Part]:
         width, n_leaves, parts = 1 + int(self._n_bins.max()), 1 << (self._depth - 1), []
@@ -127,7 +127,8 @@ class Grower:
             own = columns[columns // WIDTH == number]
             if len(own):
                 sums, totals = np.empty((len(own), width), np.int64), np.empty((len(own), n_leaves, width), np.int64)
-                parts.append(Part(block, own % WIDTH, own, sums, totals, np.empty((2, width)), np.empty((len(own), 3))))
+                chosen = (own % WIDTH).astype(np.uint8)
+                parts.append(Part(block, chosen, own, sums, totals, np.empty((2, width)), np.empty((len(own), 3))))
         return parts
 
     def _best(
@@ -167,9 +168,15 @@ def narrowed(bounds: Floats, sign: float, gradient: Floats, curvature: Floats, l
     return after
 
 
-def leaves(blocks: list[Bytes], questions: list[Question]) -> NDArray[np.int32]:
+def leaves(blocks: list[Bytes], questions: list[Question]) -> NDArray[np.uint16]:
     """Return the leaf of every row: its answers are the bits of the number."""
-    leaf = np.zeros(len(blocks[0]), np.int32)
-    for column, beyond, missing, _ in questions:
-        add_answers(blocks[column // WIDTH], column % WIDTH, beyond, missing, leaf)
+    leaf = np.zeros(len(blocks[0]), np.uint16)
+    for question in questions:
+        answer(blocks, question, leaf)
     return leaf
+
+
+def answer(blocks: list[Bytes], question: Question, leaf: NDArray[np.uint16]) -> None:
+    """Append the answer of every row to its leaf."""
+    block, column = blocks[question.column // WIDTH], question.column % WIDTH
+    add_answers(block, column, question.beyond, question.missing, leaf)
