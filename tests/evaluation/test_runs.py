@@ -253,6 +253,21 @@ def test_what_ir_measures_reads_is_taken_once(folder) -> None:
     assert several["a"].coverage.unjudged == 1
 
 
+def test_lazy_frames_and_streams_are_read_once() -> None:
+    frames, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    run = frames.DataFrame({"qid": ["1", "1"], "docid": ["a", "b"], "score": [1.0, 2.0]})
+    qrels = frames.DataFrame({"qid": ["1", "1"], "docid": ["a", "b"], "label": [1, 0]})
+    expected = ar.evaluate(run, qrels, "mrr").means
+    assert expected == {"mrr": 0.5}
+
+    def stream() -> object:
+        return arrow.RecordBatchReader.from_batches(run.to_arrow().schema, run.to_arrow().to_batches())
+
+    for given in (run.lazy(), stream()):
+        assert ar.evaluate(given, qrels.lazy(), "mrr").means == expected
+    assert ar.evaluate({"a": stream(), "b": run.lazy()}, qrels, "mrr")["a"].means == expected
+
+
 def test_scores_need_a_dataset(folder) -> None:
     with pytest.raises(ArgrankError, match="expected a Dataset with scores, got dict"):
         ar.evaluate([1.0, 2.0], {"q": {"a": 1}}, "map")

@@ -53,24 +53,18 @@ def columns_of(
     ``known`` are meanings that are given elsewhere. ``features`` are the columns of a model: only these become X, as
     far as they exist, whatever their names. ``given`` are the caller's meanings of columns.
     """
-    return arguments_of(_table(frame), Reading(given or {}, known, features))
-
-
-def column_names(frame: Any) -> list[str]:
-    """Return the names of the columns of a data frame."""
-    table = nw.from_native(frame)
-    return list(table.collect_schema().names() if isinstance(table, nw.LazyFrame) else table.columns)
+    return arguments_of(eager_frame(frame), Reading(given or {}, known, features))
 
 
 def select_columns(frame: Any, names: Sequence[str]) -> Any:
     """Return some columns of a data frame, as a frame of the same kind."""
-    table, wanted = _table(frame), set(names)
+    table, wanted = eager_frame(frame), set(names)
     places = [place for place, name in enumerate(table.columns) if str(name) in wanted]
     return table[:, places].to_native()
 
 
-def _table(frame: Any) -> Any:
-    """Return an eager frame of narwhals."""
+def eager_frame(frame: Any) -> Any:
+    """Return a data frame as one of narwhals; a lazy one is collected, any other table becomes one of pyarrow."""
     table = nw.from_native(frame, pass_through=True)
     if not isinstance(table, nw.DataFrame | nw.LazyFrame):
         table = nw.from_native(_arrow_table(frame))

@@ -15,7 +15,7 @@ from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
 from argrank.data.foreign_models import scores as predicted_scores
-from argrank.data.frames import is_frame
+from argrank.data.frames import eager_frame, is_frame
 from argrank.data.grouping import offsets
 from argrank.data.io.columns.roles import label_hint
 from argrank.data.io.load import load
@@ -95,8 +95,10 @@ def named_systems(given: Any) -> tuple[dict[str, Any], bool]:
 
 
 def _kept(one: Any) -> Any:
-    """Return iterators as lists, to read them twice: the readers of ir_measures yield their records only once."""
-    return list(one) if isinstance(one, Iterator) else one
+    """Return what can be read only once, a stream of a table or records of ir_measures, as a table or a list."""
+    if not isinstance(one, Iterator):
+        return one
+    return eager_frame(one).to_native() if is_frame(one) else list(one)
 
 
 def _is_named(one: Any) -> bool:

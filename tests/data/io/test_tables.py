@@ -181,6 +181,12 @@ def test_bad_csv_is_refused_with_the_line(text: str, message: str, tmp_path: Pat
     assert f"{path}{message}" in str(caught.value)
 
 
+def test_an_empty_text_is_not_counted_as_a_category(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = "qid,brand\n" + "".join(f"1,{brand}\n" for brand in ("red", "", "blue", ""))
+    assert read_table(write(tmp_path / "a.csv", text), "csv").categories == {"brand": ("blue", "red")}
+    assert "categories 'brand' (2)" in caplog.text
+
+
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("qid,f,g\n1,2,x\n1,3,é\n".encode("latin-1"))
     assert read_table(tmp_path / "a.csv", "csv").categories == {"g": ("x", "é")}  # taken as cp1252

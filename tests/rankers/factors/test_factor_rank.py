@@ -250,6 +250,8 @@ def test_ratings_in_a_data_frame(library):
     columns = {"user": ["x", "x", "y", "y"], "film": [1, 2, 1, 3], "ratings": [5, 1, 2, 4]}
     ranker = ar.make_ranker("factor-rank", rank=1)
     assert ranker.fit(frames.DataFrame(columns)).recommend("x") == ranker.fit(*columns.values()).recommend("x") == [3]
+    if library == "polars":
+        assert ranker.fit(frames.LazyFrame(columns)).recommend("x") == [3]
     with pytest.raises(InputError, match=r"data frame of shape \(n, 3\)"):
         ranker.fit(frames.DataFrame({"user": ["x"], "film": [1]}))
 

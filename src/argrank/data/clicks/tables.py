@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from argrank._files import open_bytes, read_all
-from argrank.data.frames import is_frame
+from argrank.data.frames import eager_frame, is_frame
 from argrank.data.io.arrow import read_columns
 from argrank.data.io.kinds import kind_of
 from argrank.errors import FormatError, InputError, shown
@@ -19,11 +19,8 @@ def read_table(source: Any) -> Any:
     if isinstance(source, pa.Table):
         return source
     if is_frame(source):
-        import narwhals as nw
-
-        frame = nw.from_native(source)
         try:
-            return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_arrow()
+            return eager_frame(source).to_arrow()
         except pa.ArrowException as error:  # a column of objects of several types
             raise InputError(f"log: expected values of one type in every column, got {shown(str(error))}") from error
     if not isinstance(source, str | os.PathLike):

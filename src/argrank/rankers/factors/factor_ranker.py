@@ -16,7 +16,7 @@ from argrank._declared import Count, Seed, checked
 from argrank._types import Floats, Integers
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.data.frames import is_frame
+from argrank.data.frames import eager_frame, is_frame
 from argrank.data.grouping import group_by_id
 from argrank.data.io.triples import read_triples
 from argrank.errors import InputError, is_finite, shown
@@ -228,9 +228,7 @@ def _columns(table: Any) -> list[Any]:
         entries = table.tocoo()
         return [entries.row, entries.col, entries.data]
     if is_frame(table):
-        import narwhals as nw
-
-        frame = nw.from_native(table, eager_only=True)
+        frame = eager_frame(table)
         return [frame.get_column(name).to_numpy() for name in frame.columns]
     if hasattr(table, "ratings"):
         return [table.users, table.items, table.ratings]

@@ -218,7 +218,7 @@ def _told(
     if of_kind[Kind.FLAG]:
         told.append(f"flags {', '.join(map(repr, of_kind[Kind.FLAG]))}")
     if of_kind[Kind.CATEGORY]:
-        counts = [f"{name!r} ({(columns[name].counts > 0).sum():,})" for name in of_kind[Kind.CATEGORY]]
+        counts = [f"{name!r} ({len(columns[name].used):,})" for name in of_kind[Kind.CATEGORY]]
         told.append(f"categories {', '.join(counts)}")
     for sources, argument, what in ((ids, "document_ids", "docid"), (reads, "titles", "title")):
         vacant = argument not in found and not (has_ids and what == "docid")

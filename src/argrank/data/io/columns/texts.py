@@ -81,13 +81,18 @@ class Texts:
         """Expand one value per distinct text to one per row; NaN for missing."""
         return np.append(values, np.nan)[self.codes]
 
+    @property
+    def used(self) -> list[str]:
+        """The distinct texts that occur and are not empty."""
+        pairs = zip(self.words.to_pylist(), self.counts, strict=True)
+        return [word for word, count in pairs if count and word.strip()]
+
     def categories(self, known: Collection[str] | None = None) -> tuple[Floats, tuple[str, ...]]:
         """Return the code of every row's text, NaN if empty or missing, and the sorted texts."""
-        words = self.words.to_pylist()
-        used = [word for word, count in zip(words, self.counts, strict=True) if count and word.strip()]
-        order = tuple(sorted(used)) if known is None else tuple(known)
+        order = tuple(sorted(self.used)) if known is None else tuple(known)
         number = {word: float(place) for place, word in enumerate(order)}
-        return self.spread(np.array([number.get(word, np.nan) for word in words], np.float64)), order
+        codes = [number.get(word, np.nan) for word in self.words.to_pylist()]
+        return self.spread(np.array(codes, np.float64)), order
 
 
 def _plain(words: Any) -> Any:

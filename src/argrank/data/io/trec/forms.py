@@ -19,7 +19,7 @@ from argrank._files import open_bytes, split_suffixes
 from argrank._types import Floats
 from argrank.data import checks
 from argrank.data.dataset import Dataset
-from argrank.data.frames import is_frame
+from argrank.data.frames import eager_frame, is_frame
 from argrank.data.grouping import objects
 from argrank.data.io.arrow import read_columns
 from argrank.data.io.delimited import DELIMITERS, header_of, texts_of
@@ -72,9 +72,7 @@ def is_run(source: Any) -> bool:
     if isinstance(source, Mapping):
         return _is_nested(source)
     if is_frame(source):
-        import narwhals as nw
-
-        names = nw.from_native(source, eager_only=True).columns
+        names = eager_frame(source).columns
         return _found(QUERY, names) is not None and _found(DOCUMENT, names) is not None
     return _is_ranx(source) or _are_records(source)
 
@@ -156,9 +154,7 @@ def _columns(source: Any, what: str) -> Mapping[str, Sequence[Any]]:
     if isinstance(source, Mapping):
         return _of_mapping(source, what)
     if is_frame(source):
-        import narwhals as nw
-
-        table = nw.from_native(source, eager_only=True)
+        table = eager_frame(source)
         return {name: table.get_column(name).to_list() for name in table.columns}
     if isinstance(source, Iterable) and not isinstance(source, np.ndarray | str | bytes):
         return _of_records(list(source), what)
