@@ -137,11 +137,10 @@ class Kept:
         self.pool, self.judged = (_judged(*(self.arrays[f"{one}_{two}"] for two in ("y", "sizes"))) for one in PARTS)
         self.queries = [self.arrays[name] for name in self.arrays if name.startswith("part ")]
 
-    def blend(self, names: Sequence[str], pull: float = 10.0) -> Floats:
+    def blend(self, names: Sequence[str], pull: float = 10.0, a_query: float = 0.1) -> Floats:
         """Return the values of the judged queries for a blend of some candidates."""
         Z, deviations = standardised([self.arrays[f"held {name}"] for name in names], self.pool)
-        with mock.patch.object(blending, "PULL", pull):
-            found = np.where(deviations > 0, blending.blend_weights(Z, self.pool), 0.0)
+        found = np.where(deviations > 0, pulled_weights(Z, self.pool, pull, a_query), 0.0)
         scores = np.zeros(self.judged.n_documents)
         for name, weight, deviation in zip(names, found, deviations, strict=True):
             own = float(self.arrays[f"deviation {name}"])  # of linear members; trees have that of their held-out scores
@@ -156,13 +155,19 @@ class Kept:
             rest = self.pool.select(np.setdiff1d(np.arange(self.pool.n_queries), queries))
             columns = [self.arrays[f"without {name}"] for name in names]
             Z, deviations = standardised([column[~mine] for column in columns], rest)
-            found = blending.blend_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
+            found = pulled_weights(Z, rest) / np.where(deviations > 0, deviations, 1.0)
             scores[mine] = np.stack([column[mine] for column in columns], axis=1) @ found
         return _values(scores, self.pool)
 
     def cpu(self, names: Sequence[str]) -> float:
         """Return the CPU seconds of some candidates, in folds and on all queries."""
         return float(sum(self.arrays[f"cpu {name}"].sum() for name in names))
+
+
+def pulled_weights(Z: Floats, data: ar.Dataset, pull: float = 10.0, a_query: float = 0.1) -> Floats:
+    """Return weights by the greater of two pulls, the second one a query; `auto` had these when this was run."""
+    with mock.patch.object(blending, "PULL", max(pull, a_query * data.n_queries)):
+        return blending.blend_weights(Z, data)
 
 
 def _judged(y: Floats, sizes: Any) -> ar.Dataset:

@@ -247,7 +247,7 @@ def test_what_is_expected_of_a_small_forest_comes_from_queries_that_it_did_not_s
         return small
 
     monkeypatch.setattr(blend, "follow", follow)
-    auto(max_trees=40, n_folds=3).fit(data)
+    auto(max_trees=20, n_folds=3).fit(data)
     everything = set(data.query_ids.tolist())
     left_out = [everything - train for train in seen]
     assert len(seen) == 3

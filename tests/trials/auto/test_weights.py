@@ -10,14 +10,14 @@ import argrank as ar
 from argrank.trials.auto.blend import Likelihood, blend_weights, standardised
 
 
-@pytest.fixture(scope="module", params=[30, 130])
-def data(request):
-    return ar.make_ranking(request.param, (1, 9), 4, grades=3, noise=1.0, random_state=3)
+@pytest.fixture(scope="module")
+def data():
+    return ar.make_ranking(130, (1, 9), 4, grades=3, noise=1.0, random_state=3)
 
 
 def by_hand(w, Z, data):
     """The objective, query by query."""
-    total = max(10.0, data.n_queries / 10) * ((w - w.mean()) ** 2).sum()
+    total = 3.0 * ((w - w.mean()) ** 2).sum()
     for begin, end in zip(data.indptr[:-1], data.indptr[1:], strict=True):
         gains = 2.0 ** data.y[begin:end] - 1
         if gains.sum() > 0:

@@ -141,21 +141,19 @@ def compressed_estimate(blend: Blend, folding: Folding, scoring: Any, max_trees:
     return estimate_of(scores, pool, scoring)
 
 
-PULL = 10.0  # least penalty on unequal weights, on the scale of a sum over queries
-PULL_SHARE = 0.1  # penalty per query, if larger
+PULL = 3.0  # penalty on unequal weights, on the scale of a sum over queries: it matters less the more there are
 STEPS = 100
 CONVERGED = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """``-sum over queries, documents of p log softmax(Z w) + pull sum (w - mean w)²``, p proportional to 2^y - 1."""
+    """``-sum over queries, documents of p log softmax(Z w) + PULL sum (w - mean w)²``, p proportional to 2^y - 1."""
 
     Z: Floats
     data: Dataset
     p: Floats
     heavy: Floats  # the sum of p of every query: its weight, or 0 if nothing is relevant; for row gains their sum
-    pull: float
 
     @classmethod
     def of(cls, Z: Floats, data: Dataset) -> Likelihood:
@@ -164,7 +162,7 @@ class Likelihood:
         totals = np.add.reduceat(gains, data.indptr[:-1])
         heavy = query_shares(data) * data.n_queries * (totals > 0 if data.gains is None else totals)
         p = gains * np.repeat(heavy / np.where(totals > 0, totals, 1.0), data.sizes)
-        return cls(Z, data, p, heavy, max(PULL, PULL_SHARE * data.n_queries))
+        return cls(Z, data, p, heavy)
 
     def value(self, w: Floats) -> float:
         """Return the objective."""
@@ -172,7 +170,7 @@ class Likelihood:
         top = np.maximum.reduceat(scores, self.data.indptr[:-1])
         powers = np.exp(scores - np.repeat(top, self.data.sizes))
         logs = np.log(np.add.reduceat(powers, self.data.indptr[:-1])) + top
-        return float((self.heavy * logs).sum() - self.p @ scores + self.pull * ((w - w.mean()) ** 2).sum())
+        return float((self.heavy * logs).sum() - self.p @ scores + PULL * ((w - w.mean()) ** 2).sum())
 
     def slopes(self, w: Floats) -> tuple[Floats, Floats]:
         """Return gradient and Hessian."""
@@ -180,7 +178,7 @@ class Likelihood:
         powers = np.exp(scores - np.repeat(np.maximum.reduceat(scores, begin), sizes))
         chances = powers / np.repeat(np.add.reduceat(powers, begin), sizes)
         means = np.add.reduceat(chances[:, None] * self.Z, begin, axis=0)
-        centre = 2.0 * self.pull * (np.eye(len(w)) - 1.0 / len(w))
+        centre = 2.0 * PULL * (np.eye(len(w)) - 1.0 / len(w))
         gradient = self.heavy @ means - self.p @ self.Z + centre @ w
         weighed = np.repeat(self.heavy, sizes) * chances
         hessian = self.Z.T @ (weighed[:, None] * self.Z) - means.T @ (self.heavy[:, None] * means) + centre

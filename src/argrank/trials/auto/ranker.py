@@ -79,10 +79,10 @@ class Auto(BaseRanker):
     two linear rankers (ListNet, RankSVM) are trained in folds by query. If there are more than 20,000 documents and at
     least 400 queries, there is one holdout instead, and symmetric trees on XE-NDCG take part, too. Trees grow until
     ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
-    with a penalty on unequal weights that grows with the number of queries. Every member is then fitted on all data,
-    trees with three seeds (fewer for many trees on large data). The model is a weighted sum of the members' models and
-    scores each document independently. Trees use missing values and texts directly; for linear members they are
-    prepared, see ``prepare``.
+    with a penalty on unequal weights that matters less the more queries there are. Every member is then fitted on all
+    data, trees with three seeds (fewer for many trees on large data). The model is a weighted sum of the members'
+    models and scores each document independently. Trees use missing values and texts directly; for linear members they
+    are prepared, see ``prepare``.
 
     Ctrl-C and ``time_limit`` keep the best blend of the finished members; members that could not be refitted are then
     the mean of their folds' models.
