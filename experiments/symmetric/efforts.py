@@ -84,7 +84,7 @@ def plot(rows: list[dict[str, Any]]) -> None:
     middle = np.exp(np.log(each[:, :, 0]).mean(axis=0)), each[:, :, 1].mean(axis=0)
     axis.plot(*middle, "ks-", linewidth=3, label="mean")
     for effort, x, y in zip(EFFORTS, *middle, strict=True):
-        axis.annotate(effort, (x, y), textcoords="offset points", xytext=(6, 8), weight="bold")
+        axis.annotate(effort, (x, y), textcoords="offset points", xytext=(8, -14), weight="bold")
     axis.set(xscale="log", xlabel="CPU seconds of fit", ylabel="NDCG@10 against the default effort")
     axis.xaxis.set_major_formatter(FormatStrFormatter("%g"))
     axis.xaxis.set_minor_formatter(NullFormatter())
