@@ -13,7 +13,7 @@ import argrank as ar
 
 
 def row(tool, fold, values, mode="default", cpu=1.5):
-    cost = {"cpu": cpu, "wall": 2.0, "predict_cpu": 0.1, "megabytes": 100.0}
+    cost = {"cpu": cpu, "wall": 2.0, "predict_cpu": 0.1, "megabytes": 100.0, "documents": 50, "bytes": 2000}
     return {"set": "MQ2008", "fold": fold, "tool": tool, "mode": mode, "setting": mode, "values": values, **cost}
 
 

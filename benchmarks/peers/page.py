@@ -144,7 +144,7 @@ def _method(sets: Mapping[str, Mapping[str, Folds]]) -> list[str]:
         "paired by query, ± one standard error, over the folds that both systems have, and sort the tables; p in the",
         "tables of the sets is corrected by Holm over the systems of a set. Judge a peer by the best of its rows.",
         "The two OHSUMED sets have the same queries with other features, so their standard errors are added in full in",
-        "means over sets. Time per document and the size of a model's file were recorded in newer runs only.",
+        "means over sets.",
         "",
         "The number of folds that were run of each set; where it is small, differences are less certain:",
         "",
@@ -223,15 +223,13 @@ def _one_set(name: str, systems: Mapping[str, Folds]) -> list[str]:
     ahead_by = {one: gap.mean for one, gap in gaps.items()} | {AUTO: 0.0}
     for system in sorted(systems, key=lambda one: (one not in ahead_by, ahead_by.get(one, 0.0), -means[one])):
         folds, numbers = systems[system], shown[system]
-        timed = [folds[fold] for fold in sorted(numbers) if "bytes" in folds[fold]]
-        serving = ""
-        if timed:
-            micro = np.mean([1e6 * one["predict_cpu"] / one["documents"] for one in timed])
-            serving = f"{micro:.2f} | {np.mean([one['bytes'] for one in timed]) / 1000:,.0f}"
+        runs = [folds[fold] for fold in sorted(numbers)]
+        micro = np.mean([1e6 * one["predict_cpu"] / one["documents"] for one in runs])
+        serving = f"{micro:.2f} | {np.mean([one['bytes'] for one in runs]) / 1000:,.0f}"
         note = f" (fold {', '.join(map(str, sorted(numbers)))} alone)" if ours and numbers != set(ours) else ""
         ahead = f"{gaps[system]} | {corrected[system]:.3f}" if system in gaps else " | "
         cpu = f"{cost(folds, numbers):.1f}"
-        lines.append(f"| {system}{note} | {means[system]:.4f} | {ahead} | {cpu} | {serving or ' | '} |")
+        lines.append(f"| {system}{note} | {means[system]:.4f} | {ahead} | {cpu} | {serving} |")
     return [*lines, ""]
 
 
