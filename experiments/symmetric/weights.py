@@ -1,8 +1,9 @@
 """How strongly the weights of `auto` should be pulled to equal ones: blends of its members by several penalties.
 
 The scores are those that ``python -m experiments.symmetric.members fit`` keeps; blends are judged on queries that were
-not used for any choice, and no test part is read. ``python -m experiments.symmetric.weights`` writes weights.csv and
-weights.md. Before, the penalty was 10, or a tenth of the number of held-out queries if that is more.
+not used to train or weigh them, and no test part is read. The penalty of `auto` was chosen by this table.
+``python -m experiments.symmetric.weights`` writes weights.csv and weights.md. Before, the penalty was 10, or a tenth of
+the number of held-out queries if that is more.
 """
 
 from __future__ import annotations

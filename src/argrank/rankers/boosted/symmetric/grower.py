@@ -96,7 +96,7 @@ class Grower:
         own = gradient[rows], curvature[rows]
         if not len(rows) or not own[1].max() > 0 or not np.isfinite(own[0]).all():
             return None
-        packed, sorted_rows = Packed.of(*own), rows.copy()  # leaf by leaf
+        packed, by_leaf = Packed.of(*own), rows.copy()
         values, spare = packed.values, (np.empty_like(rows), np.empty_like(packed.values))
         l2 = max(l2, TINY * float(own[1].mean()))
         borders, bounds = np.array([0, len(rows)]), np.array([[-np.inf, np.inf]])
@@ -104,19 +104,20 @@ class Grower:
         (all_g,), (all_h,) = packed.sums(borders)
         score = all_g * all_g / (all_h + l2)
         for _ in range(self._depth):
-            question = self._best(parts, sorted_rows, packed, borders, bounds, l2)
+            question = self._best(parts, by_leaf, packed, borders, bounds, l2)
             if question.gain - score <= LEAST_GAIN * abs(score):
                 break
             after = np.empty(2 * len(borders) - 1, np.int64)
             answer(self._blocks, question, leaf)
-            split_rows(leaf, borders, sorted_rows, values, *spare, after)
+            split_rows(leaf, borders, by_leaf, values, *spare, after)
             sign = self._signs[question.column]
             bounds = np.repeat(bounds, 2, axis=0) if sign == 0 else narrowed(bounds, sign, *packed.sums(after), l2)
             questions.append(question._replace(gain=question.gain - score))
             borders, score = after, question.gain
         if not questions:
             return None
-        sums = [np.bincount(leaf[rows], one, len(borders) - 1) for one in own]
+        own_leaf = leaf[rows]
+        sums = [np.bincount(own_leaf, one, len(borders) - 1) for one in own]
         found = np.clip(-sums[0] / (sums[1] + l2), bounds[:, 0], bounds[:, 1])
         return Grown(questions, np.where(np.diff(borders) > 0, found, 0.0), leaf)
 
