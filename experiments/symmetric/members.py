@@ -34,8 +34,10 @@ HERE = Path(__file__).parent
 WORK = HERE / "work"
 TABLE = HERE / "members.csv"
 LINEAR = tuple(MEMBERS["linear"])
+Sets = Iterator[tuple[str, Callable[[], tuple[ar.Dataset, ar.Dataset] | None]]]
+Candidates = dict[str, tuple[str, dict[str, Any]]]
 #: Name -> ranker, parameters.
-CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
+CANDIDATES: Candidates = {
     **{name: (name, parameters) for name, parameters in MEMBERS["linear"].items()},
     "query-mart": ("query-mart", {"start": None, "n_seeds": 1}),
     "mart": ("mart", {}),
@@ -68,7 +70,7 @@ def few_of(name: str, n_queries: int, seed: int) -> tuple[ar.Dataset, ar.Dataset
     return found[0].select(np.sort(order[:n_queries])), found[0].select(np.sort(order[n_queries:]))
 
 
-def sets() -> Iterator[tuple[str, Callable[[], tuple[ar.Dataset, ar.Dataset] | None]]]:
+def sets() -> Sets:
     """Yield the name of every set and what makes it."""
     for seed, kind in itertools.product((11, 12), ("asymmetric trees", "interactions", "thresholds", FRIEDMAN)):
         yield f"{kind} | 1250 x 40 {seed}", lambda a=(kind, seed, 1250, 40): generated(*a)
@@ -84,13 +86,13 @@ def sets() -> Iterator[tuple[str, Callable[[], tuple[ar.Dataset, ar.Dataset] | N
         yield f"{name} | 2", lambda name=name: parts(f"{name} | 2")
 
 
-def wanted(n_documents: int) -> dict[str, tuple[str, dict[str, Any]]]:
+def wanted(n_documents: int) -> Candidates:
     """Return the candidates to train: on large data those whose place is not settled by small data."""
     left_out = ("mart", "xendcg-mart", "symmetric, linear start") if n_documents > LARGE else ()
     return {name: given for name, given in CANDIDATES.items() if name not in left_out}
 
 
-def fit(path: Path, found: tuple[ar.Dataset, ar.Dataset]) -> None:
+def fit(path: Path, found: tuple[ar.Dataset, ar.Dataset], candidates: Candidates) -> None:
     """Train every candidate in folds and on all queries, and keep its scores."""
     train, judged = arranged(found[0], whole=True), found[1]
     scaled = {} if ar.make_ranker("auto")._is_scaled(train, None) else {"normalise": "standard"}
@@ -99,7 +101,7 @@ def fit(path: Path, found: tuple[ar.Dataset, ar.Dataset]) -> None:
     kept["documents"] = train.n_documents
     kept |= {"judged_y": judged.y, "judged_sizes": judged.sizes, "queries": train.n_queries}
     kept |= {f"part {number}": part for number, part in enumerate(folding.queries)}
-    for name, (ranker, parameters) in wanted(train.n_documents).items():
+    for name, (ranker, parameters) in candidates.items():
         begin = time.process_time()
         made = ar.make_ranker(ranker, **parameters, **(scaled if name in LINEAR else {}), n_jobs=1, verbose=-1)
         member = member_of(name, made, folding, "ndcg@10", STAGES)
@@ -277,15 +279,20 @@ def page(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fit_all() -> None:
-    """Fit what is missing."""
-    WORK.mkdir(exist_ok=True)
-    for name, make in sets():
-        path = WORK / f"{name.replace(' | ', ', ')}.npz"
+def place(name: str, folder: Path = WORK) -> Path:
+    """Return where the scores of a set are kept."""
+    return folder / f"{name.replace(' | ', ', ')}.npz"
+
+
+def fit_all(every: Sets, wanted: Callable[[int], Candidates], folder: Path = WORK) -> None:
+    """Fit what is missing, the candidates by the number of documents."""
+    folder.mkdir(exist_ok=True, parents=True)
+    for name, make in every:
+        path = place(name, folder)
         found = None if path.exists() else make()
         if found is not None:
             begin = time.process_time()
-            fit(path, found)
+            fit(path, found, wanted(found[0].n_documents))
             print(f"{time.strftime('%H:%M')} {name}: {time.process_time() - begin:.0f} CPU s", flush=True)
 
 
@@ -294,7 +301,7 @@ def main() -> None:
     before = [{**one, **{name: int(one[name]) for name in ("queries", "documents")}} for one in read_csv(TABLE)]
     rows: list[dict[str, Any]] = []
     for name, _ in sets():
-        path = WORK / f"{name.replace(' | ', ', ')}.npz"
+        path = place(name)
         if not path.exists():
             rows += [one for one in before if one["set"] == name]
         else:
@@ -307,4 +314,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    fit_all() if sys.argv[1:] == ["fit"] else main()
+    fit_all(sets(), wanted) if sys.argv[1:] == ["fit"] else main()

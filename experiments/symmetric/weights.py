@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from experiments._common import write_csv
-from experiments.symmetric.members import GROUPS, LARGE, LINEAR, WORK, Kept, sets
+from experiments.symmetric.members import GROUPS, LARGE, LINEAR, Kept, place, sets
 
 HERE = Path(__file__).parent
 TREES = ("query-mart", "symmetric", "symmetric pairs")
@@ -54,7 +54,7 @@ def main() -> None:
     """Write both tables."""
     rows: list[dict[str, Any]] = []
     for name, _ in sets():
-        rows += rows_of(name, Kept(np.load(WORK / f"{name.replace(' | ', ', ')}.npz")))
+        rows += rows_of(name, Kept(np.load(place(name))))
     write_csv(HERE / "weights.csv", rows)
     (HERE / "weights.md").write_text("# Weights of auto\n\n" + (__doc__ or "") + "\n" + page(rows), "utf-8")
 

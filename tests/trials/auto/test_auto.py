@@ -158,25 +158,52 @@ def test_a_large_set_holds_a_quarter_out(data, monkeypatch):
     assert ranker.estimate_.n_queries == np.isfinite(judged).sum()
 
 
-def test_a_large_set_has_trees_on_a_loss_for_ndcg_too(data, monkeypatch):
+@pytest.fixture
+def large(monkeypatch):
+    """Make data of a hundred documents large."""
     monkeypatch.setattr(members_module, "HOLDOUT_ROWS", 100)
     monkeypatch.setattr(members_module, "HOLDOUT_QUERIES", 5)
-    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart 2", "symmetric-mart 3"]
-    rankers = auto()._rankers(data, ("all",))
-    assert list(rankers) == names
-    assert [rankers[name].objective for name in names[3:]] == ["query-mart", "pair-mart", "xendcg-mart"]
-    assert [member.name for member in auto().fit(data).members_] == names
-    assert list(auto(effort="fast")._rankers(data, ("all",))) == [*names[:2], names[3]]
-    assert list(auto()._rankers(data, ("linear",))) == names[:2]
+
+
+def losses(ranker, data, families=("all",)):
+    rankers = ranker._rankers(data, families)
+    return [(one.objective, one.start) if name[:4] == "symm" else name for name, one in rankers.items()]
+
+
+def test_a_large_set_has_symmetric_trees_on_losses_for_the_order(data, large):
+    linear, pairs = ["listnet", "rank-svm"], ("pair-mart", None)
+    trees = [pairs, ("xendcg-mart", None)]
+    assert losses(auto(), data) == losses(auto(effort="best"), data) == [*linear, *trees, ("xendcg-mart", "linear")]
+    assert losses(auto(effort="fast"), data) == [*linear, pairs]
+    assert losses(auto(), data, ("linear",)) == linear
+    assert losses(auto(), data, ("trees",)) == trees, "one forest has no linear part"
+    assert losses(auto(), data, ("trees", "linear")) == [*linear, *trees]
+    names = [*linear, "symmetric-mart", "symmetric-mart 2", "symmetric-mart 3"]
+    ranker = auto().fit(data)
+    assert [member.name for member in ranker.members_] == names
+    assert {part.kind for part in ranker.model_.members} <= {"linear", "symmetric-trees"}, "a flat sum"
+    assert families(auto(family="trees").fit(data)) == {"trees"}
+
+
+def test_trees_of_a_large_set_have_no_linear_start_without_features_for_it(data, large):
+    X = data.X.copy()
+    X[0, 0] = np.nan
+    linear, trees = ["listnet", "rank-svm"], [("pair-mart", None), ("xendcg-mart", None)]
+    missing = ar.Dataset(X, data.y, group=data.sizes)
+    assert losses(auto(), missing) == [*linear, *trees]
+    assert losses(auto(prepare=None), missing) == trees
+
+
+def test_a_large_set_needs_no_lightgbm(data, large, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.warns(ArgrankWarning, match="alone"):
-        assert list(auto()._rankers(data, ("all",))) == [*names[:2], *names[3:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert losses(auto(), data)[2:] == [("pair-mart", None), ("xendcg-mart", None), ("xendcg-mart", "linear")]
 
 
 @pytest.mark.parametrize(("holdout", "most", "seeds"), [(100, 720, 3), (100, 1, 1), (10_000, 1, 3)])
-def test_long_forests_of_large_data_get_fewer_seeds(data, monkeypatch, holdout, most, seeds):
+def test_long_forests_of_large_data_get_fewer_seeds(data, large, monkeypatch, holdout, most, seeds):
     monkeypatch.setattr(members_module, "HOLDOUT_ROWS", holdout)
-    monkeypatch.setattr(members_module, "HOLDOUT_QUERIES", 5)
     monkeypatch.setattr(members_module, "SEEDED_TREES", most)
     given, refit = [], TreeMember.refit
     monkeypatch.setattr(TreeMember, "refit", lambda *all_of: given.append(all_of[2]) or refit(*all_of))

@@ -43,9 +43,10 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
         "lambda-mart": {},
     },
 }
-#: Symmetric trees on further losses, beside other trees: of pairs; on data of one holdout, or if asked, of NDCG.
+#: Symmetric trees on the losses of pairs and of NDCG, beside other trees; the only ones on data of one holdout.
 PAIRS: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "pair-mart"})
-LARGE: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "xendcg-mart"})
+XENDCG: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "xendcg-mart"})
+STARTED: tuple[str, dict[str, Any]] = ("symmetric-mart", {"objective": "xendcg-mart"})
 
 
 class Effort(NamedTuple):

@@ -36,7 +36,18 @@ from argrank.rankers.training_data import BLEND, Work, for_gains, takes_gains
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, compressed_estimate
-from argrank.trials.auto.members import EFFORTS, LARGE, MEMBERS, PAIRS, STAGES, Folding, Member, is_large, member_of
+from argrank.trials.auto.members import (
+    EFFORTS,
+    MEMBERS,
+    PAIRS,
+    STAGES,
+    STARTED,
+    XENDCG,
+    Folding,
+    Member,
+    is_large,
+    member_of,
+)
 from argrank.trials.auto.search import NOTES, Search
 from argrank.trials.compress import follow, n_trees_of
 
@@ -77,12 +88,12 @@ class Auto(BaseRanker):
 
     LightGBM's trees on the squared error within queries, symmetric trees on this and on the logistic loss of pairs, and
     two linear rankers (ListNet, RankSVM) are trained in folds by query. If there are more than 20,000 documents and at
-    least 400 queries, there is one holdout instead, and symmetric trees on XE-NDCG take part, too. Trees grow until
-    ``scoring`` on the held-out queries stops gaining. Weights maximise a listwise likelihood of the held-out scores,
-    with a penalty on unequal weights that matters less the more queries there are. Every member is then fitted on all
-    data, trees with three seeds (fewer for many trees on large data). The model is a weighted sum of the members'
-    models and scores each document independently. Trees use missing values and texts directly; for linear members they
-    are prepared, see ``prepare``.
+    least 400 queries, there is one holdout instead, and the trees are symmetric ones on the loss of pairs and on
+    XE-NDCG, the latter also with a linear start. Trees grow until ``scoring`` on the held-out queries stops gaining.
+    Weights maximise a listwise likelihood of the held-out scores, with a penalty on unequal weights that matters less
+    the more queries there are. Every member is then fitted on all data, trees with three seeds (fewer for many trees on
+    large data). The model is a weighted sum of the members' models and scores each document independently. Trees use
+    missing values and texts directly; for linear members they are prepared, see ``prepare``.
 
     Ctrl-C and ``time_limit`` keep the best blend of the finished members; members that could not be refitted are then
     the mean of their folds' models.
@@ -98,8 +109,9 @@ class Auto(BaseRanker):
     members : sequence of names or rankers, optional
         Members to use instead of those of the family.
     effort
-        "fast" blends the linear members with symmetric trees, one seed each, in a few seconds on small data; "best" has
-        symmetric trees on XE-NDCG on any data, eight folds instead of four and five seeds instead of three.
+        "fast" blends the linear members with symmetric trees on one loss, one seed each, in a few seconds on small
+        data; "best" has symmetric trees on XE-NDCG on any data, eight folds instead of four and five seeds instead of
+        three.
     time_limit
         Seconds; None for no limit. Members grow while enough time remains to refit each of them with one seed; the
         remaining time is used for more seeds. Set it on large data.
@@ -255,7 +267,7 @@ class Auto(BaseRanker):
         missing, greatest = cluster.extent(cast(Any, data)) if there else (has_missing(data.X), None)
         given = self.members
         if given is None:
-            given = self._usual(data, families, (there or self.prepare is None) and (missing or bool(data.categories)))
+            given = self._usual(data, families, missing)
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
         scaled: dict[str, Any] = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
@@ -279,11 +291,12 @@ class Auto(BaseRanker):
     def _usual(self, data: Dataset, families: tuple[str, ...], missing: bool) -> Given:
         """Return the members of the families, only trees if missing values or texts are not prepared."""
         wanted = [one for one in MEMBERS if set(families) & {one, "all"}]
-        if missing and wanted == ["linear"]:
+        whole, prepares = not missing and not data.categories, not is_distributed(data) and self.prepare is not None
+        if not whole and not prepares and wanted == ["linear"]:
             refuse_texts(data, type(self).__name__)
             if not is_distributed(data):  # workers find missing values in the first pass
                 refuse_missing(data)
-        chosen = ["trees"] if missing else wanted
+        chosen = wanted if whole or prepares else ["trees"]
         given = [pair for one in chosen for pair in MEMBERS[one].items()]
         trees = EFFORTS[self.effort].trees
         if is_distributed(data) and "symmetric-mart" in trees:  # it grows only in one process
@@ -294,8 +307,12 @@ class Auto(BaseRanker):
         more = [PAIRS] if len(trees) > 1 and "trees" in chosen else []
         if data.gains is not None:
             given = [pair for pair in given if takes_gains(pair[0])]
-        elif more and (is_large(data) or self.effort == "best"):
-            more.append(LARGE)
+        elif is_large(data) and "trees" in chosen:
+            started = [STARTED] if whole and "all" in families else []
+            given = [pair for pair in given if pair[0] in MEMBERS["linear"]]
+            more = [PAIRS, XENDCG, *started] if more else [PAIRS]
+        elif more and self.effort == "best":
+            more.append(XENDCG)
         return self._grown(given + more)
 
     def _grown(self, given: Given) -> Given:
