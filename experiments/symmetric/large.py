@@ -107,14 +107,19 @@ def rows_of(group: str, name: str, kept: Kept) -> list[dict[str, Any]]:
 
 def page(rows: list[dict[str, Any]]) -> str:
     """Return the means over sets in Markdown."""
-    count = {group: len({row["set"] for row in rows if row["group"] == group}) for group in GROUPS}
-    lines = [f"| trees beside the linear members | {' | '.join(f'{one} ({n} sets)' for one, n in count.items())} "]
-    lines = [f"{lines[0]}| all | worst set | CPU s |", "|---|--:|--:|--:|--:|--:|"]
+    parts = {
+        **{group: {row["set"] for row in rows if row["group"] == group} for group in GROUPS},
+        "all": {row["set"] for row in rows},
+        "own nonlinear": {row["set"] for row in rows if "nonlinear" in row["set"]},
+    }
+    parts["all others"] = parts["all"] - parts["own nonlinear"]
+    titles = " | ".join(f"{title} ({len(names)} sets)" for title, names in parts.items())
+    lines = [f"| trees beside the linear members | {titles} | worst set | CPU s |", f"|---|{'--:|' * (len(parts) + 2)}"]
     for trees in CHOICES:
         chosen = [row for row in rows if row["trees"] == "; ".join(trees)]
         cells = []
-        for groups in (*((one,) for one in GROUPS), tuple(GROUPS)):
-            gaps = np.array([float(row["difference"]) for row in chosen if row["group"] in groups])
+        for names in parts.values():
+            gaps = np.array([float(row["difference"]) for row in chosen if row["set"] in names])
             cells.append(f"{gaps.mean():+.4f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.4f}")
         worst, cpu = min(float(row["difference"]) for row in chosen), np.mean([float(row["cpu"]) for row in chosen])
         lines.append(f"| {'; '.join(trees)} | {' | '.join(cells)} | {worst:+.4f} | {cpu:.1f} |")
