@@ -122,6 +122,15 @@ def test_monotone_features_move_the_score_one_way(data, start):
     assert held.score(data) > 0.6
 
 
+def test_monotone_features_move_the_score_one_way_through_leaves_without_documents():
+    data = ar.make_ranking(15, (3, 10), 4, truth="nonlinear", random_state=2)
+    model = make(n_trees=30, depth=8, l2=0.1, monotone={0: 1}).fit(data).model_
+    assert (model.counts == 0).any()
+    rows = np.repeat(np.random.default_rng(9).normal(size=(300, 4)), 30, axis=0)
+    rows[:, 0] = np.tile(np.linspace(-4, 4, 30), 300)
+    assert (np.diff(model.predict(rows).reshape(300, 30), axis=1) >= -1e-12).all()
+
+
 def test_missing_values_go_where_they_gain(data):
     X = data.X.copy()
     lacks = np.random.default_rng(1).random(data.n_documents) < 0.4 * (data.y > 1)  # being missing tells something
