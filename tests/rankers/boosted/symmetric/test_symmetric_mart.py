@@ -158,6 +158,15 @@ def test_sparse_and_dense_features_give_the_same_trees(data):
     assert dense.predict(X).tobytes() == thin.predict(sparse.csr_array(X)).tobytes()
 
 
+def test_sparse_columns_without_zeros_have_the_cuts_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.choice([-1.0, 1.0], 300), np.full(300, 3.0), rng.normal(size=300), rng.normal(size=300)], axis=1)
+    X[:, 3] = np.where(X[:, 3] < 0, 0.0, X[:, 3])
+    dense, thin = (make().fit(one, (X[:, 0] > 0) + (X[:, 2] > 0), group=[10] * 30) for one in (X, sparse.csr_array(X)))
+    for name in ("features", "cuts", "values"):
+        assert getattr(dense.model_, name).tobytes() == getattr(thin.model_, name).tobytes()
+
+
 def test_categories_are_asked_by_what_held_out_queries_say_of_them():
     rng = np.random.default_rng(2)
     code, noise = rng.integers(0, 40, 3000), rng.normal(size=3000)
