@@ -247,6 +247,14 @@ def test_saved_explained_and_counted(data, tmp_path):
     assert ranker.feature_importances_.sum() == pytest.approx(1.0)
 
 
+def test_shap_values_begin_at_the_mean_score_of_the_training_data(data):
+    model = make(depth=8).fit(data).model_
+    assert (model.counts == 0).any()
+    scores = model.predict(data.X)
+    for parts in (model.shap_values(data.X), model.contributions(data.X)):
+        np.testing.assert_allclose(scores - parts.sum(axis=1), scores.mean(), atol=1e-12)
+
+
 def test_nothing_to_split_is_told():
     with pytest.warns(ArgrankWarning, match="no tree found a split"):
         ranker = make().fit(np.ones((6, 2)), [0, 1, 2, 0, 1, 2], group=[3, 3])
