@@ -218,8 +218,10 @@ class Encoded(NamedTuple):
                 flat = np.bincount(fold * (size + 1) + place, summed, FOLDS * (size + 1))
                 total[:] = flat.reshape(FOLDS, size + 1)
             codes[column] = _steps(sums.sum(axis=1)[:, :size], prior)
-            without = [np.delete(sums, number, axis=1).sum(axis=1) for number in range(FOLDS)]  # a difference rounds by
-            others = _steps(np.stack(without, axis=1), prior)  # the own label, and cuts may lie between such numbers
+            # not the difference from the sum of all, whose rounding would tell the own label
+            others = np.stack(
+                [_steps(sums.sum(axis=1, where=other[:, None]), prior) for other in ~np.eye(FOLDS, dtype=bool)]
+            )
             others[:, size] = np.nan
             numbers[column] = others[fold, place]
         return cls(codes, numbers)
