@@ -124,7 +124,8 @@ class GradientBoostedRanker(BoostedRanker):
             if found.stop is not Stop.INTERRUPTED:
                 watcher.keeper.finish(done)
         silent = Watcher(type(self).__name__, [], -1)
-        silent.keeper = watcher.keeper
+        if found is None or found.stop is not Stop.INTERRUPTED:  # else a resumed fit continues the search
+            silent.keeper = watcher.keeper
         grown = Growing(self, data, silent, max(1, done["n_iter"]), None, None).run()
         return grown if found is None or found.stop.is_done else grown._replace(stop=found.stop, note=found.note)
 
