@@ -146,6 +146,12 @@ def test_monotone_features_move_the_score_one_way(data, start):
     assert bent
 
 
+@pytest.mark.parametrize("name", ["mart", "symmetric-mart"])
+def test_categories_have_no_order_to_be_monotone_in(data, name):
+    with pytest.raises(OptionError, match="monotone: expected features with an order, got 'b', which is categorical"):
+        make(name, monotone={"a": 1, "b": -1}, categorical_features=[1]).fit(data)
+
+
 def test_interactions_keep_features_apart(data):
     ranker = make("mart", n_trees=30, interactions=[["a", "b"], [2, 3], ["e"], ["f"]]).fit(data)
     groups = [{0, 1}, {2, 3}, {4}, {5}]

@@ -39,7 +39,8 @@ class GradientBoostedRanker(BoostedRanker):
     l2
         Penalty on the values of the leaves. Raise it if training is far better than validation.
     monotone : mapping of feature name or column number to 1 or -1, optional
-        Features with which the score may only rise (1) or only fall (-1); a linear start respects it too.
+        Features with which the score may only rise (1) or only fall (-1); a linear start respects it too. Categories
+        have no order and cannot be monotone.
     n_seeds
         Number of boosters whose mean is the model; they differ in their random draws. More give more stable results,
         and multiply the cost of training and prediction.
@@ -139,10 +140,14 @@ class GradientBoostedRanker(BoostedRanker):
     def _signs(self, data: Dataset) -> Floats:
         """Return 1, -1 or 0 for every feature: the allowed direction of the score."""
         signs = np.zeros(data.n_features)
+        unordered = feature_columns("categorical_features", self.categorical_features, data)
         for feature, sign in mapping("monotone", self.monotone).items():
             if isinstance(sign, bool) or not isinstance(sign, int | np.integer) or sign not in (1, -1):
                 raise OptionError(f"monotone: expected 1 or -1 for {feature!r}, got {shown(sign)}")
-            signs[feature_columns("monotone", [feature], data)] = sign
+            (column,) = feature_columns("monotone", [feature], data)
+            if column in unordered:
+                raise OptionError(f"monotone: expected features with an order, got {feature!r}, which is categorical")
+            signs[column] = sign
         return signs
 
     def _check(self) -> None:
