@@ -86,14 +86,27 @@ def test_objective_is_the_loss_of_the_model(data):
         assert ranker.objective_ == pytest.approx(0.5 * (centred**2).sum())
 
 
-def test_a_row_of_weight_two_is_two_rows(data):
+@pytest.mark.parametrize("objective", ["query-mart", "rank-svm"])
+def test_a_row_of_weight_two_is_two_rows(data, objective):
     weight = np.random.default_rng(0).integers(0, 3, data.n_documents)
     weight[data.indptr[:-1]] = 1
     twice = np.repeat(np.arange(data.n_documents), weight)
-    settings = {"n_bins": 255, **PLAIN}
+    settings = {"n_bins": 255, "objective": objective, **PLAIN}
     weighed = make(**settings).fit(data.X, data.y, group=data.sizes, sample_weight=weight)
     repeated = make(**settings).fit(data.X[twice], data.y[twice], qid=data.qid[twice])
     found, expected = weighed.predict(data), repeated.predict(data)
+    np.testing.assert_allclose(found - found.mean(), expected - expected.mean(), atol=1e-6)
+
+
+@pytest.mark.parametrize("objective", ["query-mart", "mart", "pair-mart", "lambda-mart", "listnet", squares])
+def test_a_query_of_weight_two_is_two_queries_and_one_of_weight_zero_is_none(objective):
+    made = ar.make_ranking(60, 10, 6, truth="nonlinear", random_state=3)
+    weight = np.repeat([2, 0, 1], [10, 10, 40])
+    settings = {"n_bins": 255, "objective": objective, **PLAIN}
+    weighed = make(**settings).fit(made.X, made.y, group=made.sizes, query_weight=weight)
+    twice = np.concatenate([np.arange(made.indptr[q], made.indptr[q + 1]) for q in np.repeat(np.arange(60), weight)])
+    repeated = make(**settings).fit(made.X[twice], made.y[twice], group=[10] * 60)
+    found, expected = weighed.predict(made), repeated.predict(made)
     np.testing.assert_allclose(found - found.mean(), expected - expected.mean(), atol=1e-6)
 
 
