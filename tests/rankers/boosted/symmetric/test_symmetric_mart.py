@@ -198,16 +198,23 @@ def test_categories_are_asked_by_what_held_out_queries_say_of_them():
     assert learned.model_.importances("gain")[0] < 3 * learned.model_.importances("gain")[1]
 
 
-def test_texts_are_categories_and_unknown_ones_count_as_missing():
+@pytest.mark.parametrize("name", ["symmetric-mart", "query-mart"])
+@pytest.mark.parametrize("start", [None, "linear"])
+def test_texts_are_categories_and_unknown_ones_count_as_missing(name, start):
     import pandas as pd
 
     rng = np.random.default_rng(0)
     brand = rng.choice(["good", "bad", "so"], 300)
     y = np.where(brand == "good", 2, brand == "so").astype(int)
     frame = pd.DataFrame({"brand": brand, "x": rng.normal(size=300), "qid": np.repeat(range(30), 10), "label": y})
-    ranker = make(l2=0.1).fit(frame)
+    further = frame.assign(brand=frame["brand"].where(frame.index % 3 > 0, "new"))
+    ranker = ar.make_ranker(name, n_trees=60, l2=0.1, start=start).fit(frame, eval_set=ar.Dataset(further))
     assert ranker.score(frame) == 1.0
-    assert np.isfinite(ranker.predict(pd.DataFrame({"brand": ["new"], "x": [0.0]}))).all()
+    assert ranker.score(further) == ranker.trace_["validation"][-1]
+    rows = pd.DataFrame({"brand": ["new", None], "x": [0.0, 0.0]})
+    new, missing = ranker.predict(rows)
+    assert new == missing
+    assert np.isfinite(ranker.shap_values(rows)).all()
 
 
 def test_several_seeds_are_the_mean_of_each(data):

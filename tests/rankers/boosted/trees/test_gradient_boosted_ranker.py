@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import argrank as ar
-from argrank.errors import ArgrankWarning, OptionError
+from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
 from argrank.models.trees import TreesModel
@@ -120,6 +120,16 @@ def test_the_linear_start_leaves_out_gaps_and_categories(data):
     assert coded.model_.members[0].weights[2] == 0.0
     X[0, 0] = np.nan
     assert isinstance(make("mart", start="linear").fit(X, data.y, group=data.sizes).model_, TreesModel)
+
+
+@pytest.mark.parametrize("name", ["mart", "symmetric-mart", "mcrank"])
+def test_a_linear_start_refuses_missing_values_in_validation_data(data, name):
+    holes = data.X.copy()
+    holes[3, 0] = np.nan
+    valid = ar.Dataset(holes, data.y, group=data.sizes, feature_names=data.feature_names)
+    with pytest.raises(InputError, match="eval_set: expected no missing values, as in training, got NaN"):
+        make(name, start="linear").fit(data, eval_set=valid)
+    assert len(make(name).fit(data, eval_set=valid).trace_) == 12
 
 
 def test_several_seeds_are_the_mean_of_each(data):

@@ -97,11 +97,16 @@ class GradientBoostedRanker(BoostedRanker):
         starts = None
         if model is not None or offset != 0.0:
             starts = [scores + offset for scores in (begin, *(self._begin(model, one) for one in parts))]
+            if any(np.isnan(scores).any() for scores in starts):
+                raise InputError(
+                    "eval_set: expected no missing values, as in training, got NaN, for which there is no linear "
+                    "start; train with start=None or prepare='always', or see argrank.impute"
+                )
         return self._boosters(data, parts, loss, starts, kept), loss, model, offset
 
     def _begin(self, start: Model | None, data: Dataset) -> Floats:
         """Return the initial outputs of the rows."""
-        return np.zeros(data.n_documents) if start is None else start.scores(data.X, data.indptr)
+        return np.zeros(data.n_documents) if start is None else start.part_scores(data.X, data.indptr)
 
     def _seeds(self) -> list[int]:
         further = [seed_of(self.random_state, number) for number in range(1, self.n_seeds)]
