@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 
 import argrank as ar
+from argrank.models.symmetric import MOST_CODES
 from argrank.rankers.boosted.symmetric.symmetric_boosters import FOLDS, PRIOR, Encoded
 
 
@@ -58,3 +61,16 @@ def test_a_row_of_weight_two_is_two_rows_and_one_of_weight_zero_is_none():
     np.testing.assert_allclose(weighed.codes[0][:n_codes], expected.codes[0], atol=1e-15)
     assert np.isnan(weighed.codes[0][n_codes:]).all()
     np.testing.assert_allclose(weighed.numbers[0][twice], expected.numbers[0], atol=1e-15)
+
+
+def test_a_large_code_takes_the_memory_of_its_table_alone():
+    X, ones = np.array([[0.0], [MOST_CODES - 1.0], [np.nan], [-3.0]] * 10), np.ones(40)
+    data = ar.Dataset(X, np.tile([0.0, 1.0], 20), group=[4] * 10)
+    tracemalloc.start()
+    try:
+        found = Encoded.of(data, [0], data.y - 0.5, ones, ones)
+        assert tracemalloc.get_traced_memory()[1] < 1.1 * found.codes[0].nbytes
+    finally:
+        tracemalloc.stop()
+    assert np.flatnonzero(np.isfinite(found.codes[0])).tolist() == [0, MOST_CODES - 1]
+    assert np.isfinite(found.numbers[0]).tolist() == [True, True, False, False] * 10

@@ -212,18 +212,18 @@ class Encoded(NamedTuple):
                 raise InputError(
                     f"categorical_features: expected codes below {MOST_CODES:,} in column {column}, got {size - 1:,}"
                 )
-            place = np.where(own < 0, size, own)  # missing ones after the others
-            sums = np.zeros((3, FOLDS, size + 1))
-            for total, summed in zip(sums, (gradient, curvature, weight > 0), strict=True):
-                flat = np.bincount(fold * (size + 1) + place, summed, FOLDS * (size + 1))
-                total[:] = flat.reshape(FOLDS, size + 1)
-            codes[column] = _steps(sums.sum(axis=1)[:, :size], prior)
+            known, place = np.unique(own, return_inverse=True)
+            place = fold * len(known) + place
+            summed = (np.bincount(place, one, FOLDS * len(known)) for one in (gradient, curvature, weight > 0))
+            sums = np.stack([one.reshape(FOLDS, len(known)) for one in summed])
+            there = known >= 0
+            codes[column] = np.full(size, np.nan)
+            codes[column][known[there]] = _steps(sums.sum(axis=1), prior)[there]
             # not the difference from the sum of all, whose rounding would tell the own label
             others = np.stack(
                 [_steps(sums.sum(axis=1, where=other[:, None]), prior) for other in ~np.eye(FOLDS, dtype=bool)]
             )
-            others[:, size] = np.nan
-            numbers[column] = others[fold, place]
+            numbers[column] = np.where(there, others, np.nan).ravel()[place]
         return cls(codes, numbers)
 
     def served(self, data: Dataset) -> Mapping[int, Floats]:
