@@ -44,12 +44,18 @@ def random_tree(rng: np.random.Generator, n_features: int, n_leaves: int) -> Tre
 
 
 def expected(tree: Tree, row: np.ndarray, known: set[int]) -> float:
-    """The value of a tree where some features are known: others go both ways, by the documents of training."""
+    """The value of a tree where some features are known: others go both ways, by the documents of training.
+
+    Where there were none, leaves count alike.
+    """
 
     def documents(node: int) -> float:
         return (
             float(tree.count[~node]) if node < 0 else documents(int(tree.left[node])) + documents(int(tree.right[node]))
         )
+
+    def leaves(node: int) -> int:
+        return 1 if node < 0 else leaves(int(tree.left[node])) + leaves(int(tree.right[node]))
 
     def value(node: int) -> float:
         if node < 0:
@@ -58,7 +64,8 @@ def expected(tree: Tree, row: np.ndarray, known: set[int]) -> float:
         if int(tree.feature[node]) in known:
             goes_left = tree._goes_left(node, row[[tree.feature[node]]])[0]
             return value(a if goes_left else b)
-        return (documents(a) * value(a) + documents(b) * value(b)) / documents(node)
+        size = documents if documents(node) else leaves
+        return (size(a) * value(a) + size(b) * value(b)) / size(node)
 
     return value(0)
 
@@ -76,12 +83,14 @@ def by_enumeration(tree: Tree, row: np.ndarray) -> np.ndarray:
     return found
 
 
+@pytest.mark.parametrize("empty", [0.0, 0.6])
 @pytest.mark.parametrize("seed", range(12))
-def test_shap_values_of_a_tree_are_those_of_all_sets_of_features(seed: int) -> None:
+def test_shap_values_of_a_tree_are_those_of_all_sets_of_features(seed: int, empty: float) -> None:
     rng = np.random.default_rng(seed)
     n_features = int(rng.integers(1, 6))
     tree = random_tree(rng, n_features, int(rng.integers(2, 12)))
     tree.check(n_features)
+    tree.count[rng.random(tree.n_leaves) < empty] = 0
     X = rng.choice([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, np.nan], (8, n_features))
     found = TreesModel((tree,), n_features).shap_values(X)
     np.testing.assert_allclose(found, [by_enumeration(tree, row) for row in X], atol=1e-12)

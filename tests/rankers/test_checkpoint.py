@@ -139,6 +139,28 @@ def test_ctrl_c_writes_the_last_state(tmp_path: Path, monkeypatch: pytest.Monkey
     assert_same(made("bundle").fit(DATA, checkpoint=path), made("bundle").fit(DATA))
 
 
+@pytest.mark.parametrize("name", ["mart", "symmetric-mart"])
+def test_an_interrupted_search_for_the_number_of_trees_goes_on(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fit(**saved: Any) -> Any:
+        return ar.make_ranker(name, n_trees=30, early_stopping=4, verbose=-1).fit(DATA, **saved)
+
+    path, count, offer = tmp_path / "fit.ckpt", [0], Checkpoint.offer
+
+    def interrupted(self: Checkpoint, state: Any) -> None:
+        offer(self, state)
+        count[0] += 1
+        if count[0] == 3:
+            signal.default_int_handler(signal.SIGINT, None)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "offer", interrupted)
+        with pytest.warns(ArgrankWarning, match="interrupted"):
+            fit(checkpoint=path, every=1e-9)
+    assert_same(fit(checkpoint=path), fit())
+
+
 def test_a_checkpoint_of_another_fit_is_refused_with_the_difference(tmp_path: Path) -> None:
     path = tmp_path / "fit.ckpt"
     made("bundle").fit(DATA, checkpoint=path)

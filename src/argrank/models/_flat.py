@@ -21,6 +21,7 @@ from argrank.models._rows import blocks, kernel_pays
 from argrank.models.tree import Nodes, Tree, flattened, joined
 
 BLOCK_CELLS = 1 << 21  # values in a block of rows for NumPy: they fit the cache, and a node still has many rows
+EMPTY = 2.0**-100  # documents of a leaf without any: below a node without any, leaves count alike
 
 
 def _rows_and_nodes(types: ModuleType) -> tuple[Any, Any]:
@@ -255,8 +256,8 @@ class FlatTrees:
 
     def _training(self) -> tuple[Floats, Floats, Floats]:
         """Return the documents of every leaf and node in training, and the mean value of every node."""
-        counts = [np.maximum(tree.count, 1) for tree in self._trees]  # at least 1, so that every node has a mean
-        count, child, value = joined(counts, np.float64), self._flat.child, self._flat.value
+        count = np.maximum(joined([tree.count for tree in self._trees], np.float64), EMPTY)
+        child, value = self._flat.child, self._flat.value
         cover, mean = np.zeros(len(child) // 2), np.zeros(len(child) // 2)
         look_below(child, value, count, cover, mean)
         return count, cover, mean

@@ -40,13 +40,33 @@ class LinearModel(Model):
 
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return ``normalised X @ weights`` in float64."""
+        return self._product(self.normalised(X, indptr))
+
+    def part_scores(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the same; a feature of weight 0 may be missing, since the trees of the sum take missing values."""
         X = self.normalised(X, indptr)
+        scores = self._product(X)
+        lost = np.flatnonzero(np.isnan(scores))
+        if len(lost) and not self.weights.all():
+            scores[lost] = self._product(self._without_unused(X[lost]))
+        return scores
+
+    def _product(self, X: Any) -> Floats:
         if isinstance(X, np.ndarray) and X.dtype == np.float32:
             return product(X, self.weights)
         return np.asarray(X @ self.weights, dtype=np.float64)
 
+    def _without_unused(self, X: Any) -> Any:
+        """Return features with 0 for the missing values of those that have no weight."""
+        if not sparse.issparse(X):
+            return np.where(np.isnan(X) & (self.weights == 0), X.dtype.type(0), X)
+        X = X.copy()
+        X.data[np.isnan(X.data) & (self.weights == 0)[X.indices]] = 0
+        return X
+
     def _contributions(self, X: Any, indptr: Integers | None) -> Any:
         """Return ``X * weights``: exact, since a linear score is their sum."""
+        X = self._without_unused(X)
         if sparse.issparse(X):
             return sparse.csr_matrix(X.multiply(self.weights))
         return X * self.weights

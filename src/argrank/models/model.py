@@ -126,6 +126,10 @@ class Model(StoredModel):
     def scores(self, X: Any, indptr: Integers | None = None) -> Floats:
         """Return one score per row of a checked matrix; ``indptr`` where the model needs queries."""
 
+    def part_scores(self, X: Any, indptr: Integers | None = None) -> Floats:
+        """Return the scores as a part of a sum."""
+        return self.scores(X, indptr)
+
     def contributions(self, X: Any, indptr: Integers | None = None) -> Any:
         """Return each feature's contribution to each row's score, an array or CSR matrix; None if the model has none.
 

@@ -54,7 +54,7 @@ class SumModel(Model):
         X = self.normalised(X, indptr)
         total = np.zeros(X.shape[0])
         for weight, member in zip(self.weights.tolist(), self.members, strict=True):
-            total += weight * member.scores(X, indptr)
+            total += weight * member.part_scores(X, indptr)
         return total
 
     def _contributions(self, X: Any, indptr: Integers | None) -> Any:

@@ -62,7 +62,7 @@ class TreeClassesModel(TreeModel):
         X = self.normalised(X, indptr)
         totals = self._flat.sums(X)
         if self.weights is not None and self.slopes is not None:
-            totals += np.multiply.outer(LinearModel(self.weights).scores(X), self.slopes)
+            totals += np.multiply.outer(LinearModel(self.weights).part_scores(X), self.slopes)
         return totals
 
     def to_lightgbm(self) -> str:

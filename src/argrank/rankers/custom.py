@@ -17,6 +17,7 @@ from argrank.engines import is_distributed, make_risk
 from argrank.errors import OptionError, shown
 from argrank.objectives.function import FunctionObjective
 from argrank.objectives.objective import Objective
+from argrank.rankers.boosted.trees.boosted_ranker import row_weights
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
@@ -141,19 +142,21 @@ class ObjectiveTrees(LightGBMRanker):
 
 
 class ObjectiveLoss(Loss):
-    """An objective; every document has the same curvature, with which the first gradients have a mean square of 1."""
+    """An objective; the curvature of a row is its weight, and the first gradients have a mean square of 1 by it."""
 
     cheap: ClassVar[bool] = False
 
     def __init__(self, objective: Objective, data: Dataset, n_jobs: int | None) -> None:
         self._risk = make_risk(data, objective, n_jobs)
+        self._weight = row_weights(data) if data.examinations is None else np.ones(data.n_documents)
         first = self._risk.at_scores(np.zeros(data.n_documents))[1]
-        self._unit = float(np.sqrt(np.mean(first**2))) or 1.0 / data.n_documents
+        each = np.divide(first, self._weight, out=np.zeros_like(first), where=self._weight > 0)
+        self._unit = float(np.sqrt(np.average(each**2, weights=self._weight))) or 1.0 / data.n_documents
 
     def slopes(self, scores: Floats, draw: Draw) -> tuple[Floats, Floats]:
-        """Return the gradients in their unit, and a curvature of 1."""
+        """Return the gradients in their unit, and the weights as curvature."""
         gradient = self._risk.at_scores(np.ascontiguousarray(scores[:, 0]))[1]
-        return gradient / self._unit, np.ones(len(gradient))
+        return gradient / self._unit, self._weight
 
     def value(self, scores: Floats) -> float:
         """Return the mean loss."""

@@ -68,8 +68,7 @@ def enumerated(X, gradient, curvature, depth, l2, signs):
     values = np.zeros(2**depth)
     for number, (low, high) in bounds.items():
         own = leaf == number
-        if own.any():
-            values[number], _ = side(gradient[own].sum(), curvature[own].sum(), low, high, l2)
+        values[number], _ = side(gradient[own].sum(), curvature[own].sum(), low, high, l2)
     return questions, scores, leaf, values
 
 

@@ -86,14 +86,27 @@ def test_objective_is_the_loss_of_the_model(data):
         assert ranker.objective_ == pytest.approx(0.5 * (centred**2).sum())
 
 
-def test_a_row_of_weight_two_is_two_rows(data):
+@pytest.mark.parametrize("objective", ["query-mart", "rank-svm"])
+def test_a_row_of_weight_two_is_two_rows(data, objective):
     weight = np.random.default_rng(0).integers(0, 3, data.n_documents)
     weight[data.indptr[:-1]] = 1
     twice = np.repeat(np.arange(data.n_documents), weight)
-    settings = {"n_bins": 255, **PLAIN}
+    settings = {"n_bins": 255, "objective": objective, **PLAIN}
     weighed = make(**settings).fit(data.X, data.y, group=data.sizes, sample_weight=weight)
     repeated = make(**settings).fit(data.X[twice], data.y[twice], qid=data.qid[twice])
     found, expected = weighed.predict(data), repeated.predict(data)
+    np.testing.assert_allclose(found - found.mean(), expected - expected.mean(), atol=1e-6)
+
+
+@pytest.mark.parametrize("objective", ["query-mart", "mart", "pair-mart", "lambda-mart", "listnet", squares])
+def test_a_query_of_weight_two_is_two_queries_and_one_of_weight_zero_is_none(objective):
+    made = ar.make_ranking(60, 10, 6, truth="nonlinear", random_state=3)
+    weight = np.repeat([2, 0, 1], [10, 10, 40])
+    settings = {"n_bins": 255, "objective": objective, **PLAIN}
+    weighed = make(**settings).fit(made.X, made.y, group=made.sizes, query_weight=weight)
+    twice = np.concatenate([np.arange(made.indptr[q], made.indptr[q + 1]) for q in np.repeat(np.arange(60), weight)])
+    repeated = make(**settings).fit(made.X[twice], made.y[twice], group=[10] * 60)
+    found, expected = weighed.predict(made), repeated.predict(made)
     np.testing.assert_allclose(found - found.mean(), expected - expected.mean(), atol=1e-6)
 
 
@@ -120,6 +133,15 @@ def test_monotone_features_move_the_score_one_way(data, start):
         bent += (sign * np.diff(free.model_.predict(rows).reshape(20, 40), axis=1) < -1e-12).any()
     assert bent
     assert held.score(data) > 0.6
+
+
+def test_monotone_features_move_the_score_one_way_through_leaves_without_documents():
+    data = ar.make_ranking(15, (3, 10), 4, truth="nonlinear", random_state=2)
+    model = make(n_trees=30, depth=8, l2=0.1, monotone={0: 1}).fit(data).model_
+    assert (model.counts == 0).any()
+    rows = np.repeat(np.random.default_rng(9).normal(size=(300, 4)), 30, axis=0)
+    rows[:, 0] = np.tile(np.linspace(-4, 4, 30), 300)
+    assert (np.diff(model.predict(rows).reshape(300, 30), axis=1) >= -1e-12).all()
 
 
 def test_missing_values_go_where_they_gain(data):
@@ -149,6 +171,15 @@ def test_sparse_and_dense_features_give_the_same_trees(data):
     assert dense.predict(X).tobytes() == thin.predict(sparse.csr_array(X)).tobytes()
 
 
+def test_sparse_columns_without_zeros_have_the_cuts_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.choice([-1.0, 1.0], 300), np.full(300, 3.0), rng.normal(size=300), rng.normal(size=300)], axis=1)
+    X[:, 3] = np.where(X[:, 3] < 0, 0.0, X[:, 3])
+    dense, thin = (make().fit(one, (X[:, 0] > 0) + (X[:, 2] > 0), group=[10] * 30) for one in (X, sparse.csr_array(X)))
+    for name in ("features", "cuts", "values"):
+        assert getattr(dense.model_, name).tobytes() == getattr(thin.model_, name).tobytes()
+
+
 def test_categories_are_asked_by_what_held_out_queries_say_of_them():
     rng = np.random.default_rng(2)
     code, noise = rng.integers(0, 40, 3000), rng.normal(size=3000)
@@ -167,16 +198,23 @@ def test_categories_are_asked_by_what_held_out_queries_say_of_them():
     assert learned.model_.importances("gain")[0] < 3 * learned.model_.importances("gain")[1]
 
 
-def test_texts_are_categories_and_unknown_ones_count_as_missing():
+@pytest.mark.parametrize("name", ["symmetric-mart", "query-mart"])
+@pytest.mark.parametrize("start", [None, "linear"])
+def test_texts_are_categories_and_unknown_ones_count_as_missing(name, start):
     import pandas as pd
 
     rng = np.random.default_rng(0)
     brand = rng.choice(["good", "bad", "so"], 300)
     y = np.where(brand == "good", 2, brand == "so").astype(int)
     frame = pd.DataFrame({"brand": brand, "x": rng.normal(size=300), "qid": np.repeat(range(30), 10), "label": y})
-    ranker = make(l2=0.1).fit(frame)
+    further = frame.assign(brand=frame["brand"].where(frame.index % 3 > 0, "new"))
+    ranker = ar.make_ranker(name, n_trees=60, l2=0.1, start=start).fit(frame, eval_set=ar.Dataset(further))
     assert ranker.score(frame) == 1.0
-    assert np.isfinite(ranker.predict(pd.DataFrame({"brand": ["new"], "x": [0.0]}))).all()
+    assert ranker.score(further) == ranker.trace_["validation"][-1]
+    rows = pd.DataFrame({"brand": ["new", None], "x": [0.0, 0.0]})
+    new, missing = ranker.predict(rows)
+    assert new == missing
+    assert np.isfinite(ranker.shap_values(rows)).all()
 
 
 def test_several_seeds_are_the_mean_of_each(data):
@@ -227,6 +265,14 @@ def test_saved_explained_and_counted(data, tmp_path):
     assert (trees.counts.sum(axis=1) == data.n_documents).all()
     assert (trees.gains >= 0).all()
     assert ranker.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_shap_values_begin_at_the_mean_score_of_the_training_data(data):
+    model = make(depth=8).fit(data).model_
+    assert (model.counts == 0).any()
+    scores = model.predict(data.X)
+    for parts in (model.shap_values(data.X), model.contributions(data.X)):
+        np.testing.assert_allclose(scores - parts.sum(axis=1), scores.mean(), atol=1e-12)
 
 
 def test_nothing_to_split_is_told():

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import argrank as ar
-from argrank.errors import ArgrankWarning, OptionError
+from argrank.errors import ArgrankWarning, InputError, OptionError
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
 from argrank.models.trees import TreesModel
@@ -122,6 +122,16 @@ def test_the_linear_start_leaves_out_gaps_and_categories(data):
     assert isinstance(make("mart", start="linear").fit(X, data.y, group=data.sizes).model_, TreesModel)
 
 
+@pytest.mark.parametrize("name", ["mart", "symmetric-mart", "mcrank"])
+def test_a_linear_start_refuses_missing_values_in_validation_data(data, name):
+    holes = data.X.copy()
+    holes[3, 0] = np.nan
+    valid = ar.Dataset(holes, data.y, group=data.sizes, feature_names=data.feature_names)
+    with pytest.raises(InputError, match="eval_set: expected no missing values, as in training, got NaN"):
+        make(name, start="linear").fit(data, eval_set=valid)
+    assert len(make(name).fit(data, eval_set=valid).trace_) == 12
+
+
 def test_several_seeds_are_the_mean_of_each(data):
     both = make("mart", n_seeds=2, random_state=4).fit(data)
     assert len(both.model_.trees) == 24
@@ -144,6 +154,12 @@ def test_monotone_features_move_the_score_one_way(data, start):
         assert (sign * np.diff(held.predict(rows).reshape(5, 40), axis=1) >= -1e-12).all()
         bent += (sign * np.diff(free.predict(rows).reshape(5, 40), axis=1) < -1e-12).any()
     assert bent
+
+
+@pytest.mark.parametrize("name", ["mart", "symmetric-mart"])
+def test_categories_have_no_order_to_be_monotone_in(data, name):
+    with pytest.raises(OptionError, match="monotone: expected features with an order, got 'b', which is categorical"):
+        make(name, monotone={"a": 1, "b": -1}, categorical_features=[1]).fit(data)
 
 
 def test_interactions_keep_features_apart(data):

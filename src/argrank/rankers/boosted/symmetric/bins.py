@@ -96,9 +96,9 @@ def find_bins(X: Any, most: int, numbers: Mapping[int, Floats], weight: Floats, 
         values, own = numbers[column][rows] if column in numbers else X[:, [column]], weight
         if sparse.issparse(values):
             stored = slice(X.indptr[column], X.indptr[column + 1])
-            own = np.append(weight[X.indices[stored]], 0.0)
-            own[-1] = weight.sum() - own.sum()
-            values = np.append(X.data[stored], X.dtype.type(0))
+            values, own = X.data[stored], weight[X.indices[stored]]
+            if len(values) < len(rows):  # the others are 0
+                values, own = np.append(values, X.dtype.type(0)), np.append(own, weight.sum() - own.sum())
         return _cuts_of(np.ravel(values), None if even and len(own) == len(rows) else own, most)
 
     found = map_threads(look, range(X.shape[1]), n_jobs)

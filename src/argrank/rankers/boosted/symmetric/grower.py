@@ -118,8 +118,8 @@ class Grower:
             return None
         own_leaf = leaf[rows]
         sums = [np.bincount(own_leaf, one, len(borders) - 1) for one in own]
-        found = np.clip(-sums[0] / (sums[1] + l2), bounds[:, 0], bounds[:, 1])
-        return Grown(questions, np.where(np.diff(borders) > 0, found, 0.0), leaf)
+        found = np.where(np.diff(borders) > 0, -sums[0] / (sums[1] + l2), 0.0)
+        return Grown(questions, np.clip(found, bounds[:, 0], bounds[:, 1]), leaf)  # bounds hold without rows, too
 
     def _parts(self, columns: Integers) -> list[Part]:
         width, n_leaves, parts = 1 + int(self._n_bins.max()), 1 << (self._depth - 1), []

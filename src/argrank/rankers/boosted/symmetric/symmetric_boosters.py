@@ -59,10 +59,10 @@ class SymmetricBoosters(Boosters):
         self._seeds = ranker._seeds()
         begin = tuple(np.zeros(one.n_documents) for one in (data, *parts)) if starts is None else tuple(starts)
         categorical = feature_columns("categorical_features", ranker.categorical_features, data)
-        encoded = Encoded.of(data, categorical, *self._slopes(begin[0], 0))
-        self._codes = encoded.codes
         weight = row_weights(data)
         self._weight = float(weight.sum()) or 1.0
+        encoded = Encoded.of(data, categorical, *self._slopes(begin[0], 0), weight)
+        self._codes = encoded.codes
         self._bins = find_bins(data.X, ranker.n_bins, encoded.numbers, weight, ranker.n_jobs)
         self._blocks = [self._bins.blocks(data.X, encoded.numbers, ranker.n_jobs)]
         self._blocks += [self._bins.blocks(one.X, encoded.served(one), ranker.n_jobs) for one in parts]
@@ -200,9 +200,9 @@ class Encoded(NamedTuple):
     numbers: dict[int, Floats]
 
     @classmethod
-    def of(cls, data: Dataset, columns: Sequence[int], gradient: Floats, curvature: Floats) -> Encoded:
+    def of(cls, data: Dataset, columns: Sequence[int], gradient: Floats, curvature: Floats, weight: Floats) -> Encoded:
         """Learn the numbers of some columns, given gradients and curvatures by the scores at the start."""
-        prior = PRIOR * float(curvature.mean())
+        prior = PRIOR * float(curvature.sum()) / (float(weight.sum()) or 1.0)
         fold = np.repeat(np.arange(data.n_queries) % FOLDS, data.sizes)
         codes, numbers = {}, {}
         for column in columns:
@@ -212,15 +212,18 @@ class Encoded(NamedTuple):
                 raise InputError(
                     f"categorical_features: expected codes below {MOST_CODES:,} in column {column}, got {size - 1:,}"
                 )
-            place = np.where(own < 0, size, own)  # missing ones after the others
-            sums = np.zeros((3, FOLDS, size + 1))
-            for total, weight in zip(sums, (gradient, curvature, None), strict=True):
-                flat = np.bincount(fold * (size + 1) + place, weight, FOLDS * (size + 1))
-                total[:] = flat.reshape(FOLDS, size + 1)
-            codes[column] = _steps(sums.sum(axis=1)[:, :size], prior)
-            others = _steps(sums.sum(axis=1, keepdims=True) - sums, prior)
-            others[:, size] = np.nan
-            numbers[column] = others[fold, place]
+            known, place = np.unique(own, return_inverse=True)
+            place = fold * len(known) + place
+            summed = (np.bincount(place, one, FOLDS * len(known)) for one in (gradient, curvature, weight > 0))
+            sums = np.stack([one.reshape(FOLDS, len(known)) for one in summed])
+            there = known >= 0
+            codes[column] = np.full(size, np.nan)
+            codes[column][known[there]] = _steps(sums.sum(axis=1), prior)[there]
+            # not the difference from the sum of all, whose rounding would tell the own label
+            others = np.stack(
+                [_steps(sums.sum(axis=1, where=other[:, None]), prior) for other in ~np.eye(FOLDS, dtype=bool)]
+            )
+            numbers[column] = np.where(there, others, np.nan).ravel()[place]
         return cls(codes, numbers)
 
     def served(self, data: Dataset) -> Mapping[int, Floats]:

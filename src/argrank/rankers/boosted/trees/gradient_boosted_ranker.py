@@ -39,7 +39,8 @@ class GradientBoostedRanker(BoostedRanker):
     l2
         Penalty on the values of the leaves. Raise it if training is far better than validation.
     monotone : mapping of feature name or column number to 1 or -1, optional
-        Features with which the score may only rise (1) or only fall (-1); a linear start respects it too.
+        Features with which the score may only rise (1) or only fall (-1); a linear start respects it too. Categories
+        have no order and cannot be monotone.
     n_seeds
         Number of boosters whose mean is the model; they differ in their random draws. More give more stable results,
         and multiply the cost of training and prediction.
@@ -96,11 +97,16 @@ class GradientBoostedRanker(BoostedRanker):
         starts = None
         if model is not None or offset != 0.0:
             starts = [scores + offset for scores in (begin, *(self._begin(model, one) for one in parts))]
+            if any(np.isnan(scores).any() for scores in starts):
+                raise InputError(
+                    "eval_set: expected no missing values, as in training, got NaN, for which there is no linear "
+                    "start; train with start=None or prepare='always', or see argrank.impute"
+                )
         return self._boosters(data, parts, loss, starts, kept), loss, model, offset
 
     def _begin(self, start: Model | None, data: Dataset) -> Floats:
         """Return the initial outputs of the rows."""
-        return np.zeros(data.n_documents) if start is None else start.scores(data.X, data.indptr)
+        return np.zeros(data.n_documents) if start is None else start.part_scores(data.X, data.indptr)
 
     def _seeds(self) -> list[int]:
         further = [seed_of(self.random_state, number) for number in range(1, self.n_seeds)]
@@ -124,7 +130,8 @@ class GradientBoostedRanker(BoostedRanker):
             if found.stop is not Stop.INTERRUPTED:
                 watcher.keeper.finish(done)
         silent = Watcher(type(self).__name__, [], -1)
-        silent.keeper = watcher.keeper
+        if found is None or found.stop is not Stop.INTERRUPTED:  # else a resumed fit continues the search
+            silent.keeper = watcher.keeper
         grown = Growing(self, data, silent, max(1, done["n_iter"]), None, None).run()
         return grown if found is None or found.stop.is_done else grown._replace(stop=found.stop, note=found.note)
 
@@ -138,10 +145,14 @@ class GradientBoostedRanker(BoostedRanker):
     def _signs(self, data: Dataset) -> Floats:
         """Return 1, -1 or 0 for every feature: the allowed direction of the score."""
         signs = np.zeros(data.n_features)
+        unordered = feature_columns("categorical_features", self.categorical_features, data)
         for feature, sign in mapping("monotone", self.monotone).items():
             if isinstance(sign, bool) or not isinstance(sign, int | np.integer) or sign not in (1, -1):
                 raise OptionError(f"monotone: expected 1 or -1 for {feature!r}, got {shown(sign)}")
-            signs[feature_columns("monotone", [feature], data)] = sign
+            (column,) = feature_columns("monotone", [feature], data)
+            if column in unordered:
+                raise OptionError(f"monotone: expected features with an order, got {feature!r}, which is categorical")
+            signs[column] = sign
         return signs
 
     def _check(self) -> None:
