@@ -192,6 +192,7 @@ def test_trees_of_a_large_set_have_no_linear_start_without_features_for_it(data,
     missing = ar.Dataset(X, data.y, group=data.sizes)
     assert losses(auto(), missing) == [*linear, *trees]
     assert losses(auto(prepare=None), missing) == trees
+    assert losses(auto(prepare="always"), data) == [*linear, *trees], "values may be missing later"
 
 
 def test_a_large_set_needs_no_lightgbm(data, large, monkeypatch):

@@ -271,7 +271,8 @@ class Auto(BaseRanker):
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
         scaled: dict[str, Any] = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
-        if missing and not there:  # even if the training part of a fold has no missing values
+        # for later data, or because the training part of a fold may have no missing values
+        if not there and (missing or self.prepare == "always"):
             scaled["prepare"] = self.prepare and "always"
         shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
         rankers: dict[str, Any] = {}
@@ -308,7 +309,7 @@ class Auto(BaseRanker):
         if data.gains is not None:
             given = [pair for pair in given if takes_gains(pair[0])]
         elif is_large(data) and "trees" in chosen:
-            started = [STARTED] if whole and "all" in families else []
+            started = [STARTED] if whole and self.prepare != "always" and "all" in families else []
             given = [pair for pair in given if pair[0] in MEMBERS["linear"]]
             more = [PAIRS, XENDCG, *started] if more else [PAIRS]
         elif more and self.effort == "best":
