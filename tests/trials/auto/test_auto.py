@@ -265,6 +265,29 @@ def test_max_trees_takes_what_is_better_on_held_out_queries(data, monkeypatch, b
     assert ranker.score(data) > 0.5
 
 
+@pytest.mark.parametrize(("limit", "n_parts"), [(1000.0, 3), (48.0, 3), (47.0, 1), (15.0, 1)])
+def test_compressing_keeps_to_the_time_limit(data, monkeypatch, limit, n_parts):
+    """A clock of our own: a part takes ten seconds, all else none; the blend of all data is followed after three."""
+    clock, original = [0.0], blend.follow
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    def slow(*given):
+        clock[0] += 10.0
+        return original(*given)
+
+    monkeypatch.setattr(blend, "follow", slow)
+    made = auto(max_trees=20, n_folds=3, time_limit=limit)
+    if n_parts == 3:
+        ranker = made.fit(data)
+    else:
+        with pytest.warns(ArgrankWarning, match="time limit"):
+            ranker = made.fit(data)
+        assert not any("follows the blend" in note for note in ranker.notes_)
+    assert clock[0] == 10.0 * n_parts
+    assert n_trees_of(ranker.model_) <= 20
+    assert all(member.refitted for member in ranker.members_ if member.weight > 0)
+
+
 def test_what_is_expected_of_a_small_forest_comes_from_queries_that_it_did_not_see(data, monkeypatch):
     seen = []
     original = blend.follow

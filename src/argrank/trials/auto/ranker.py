@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -48,7 +49,7 @@ from argrank.trials.auto.members import (
     is_large,
     member_of,
 )
-from argrank.trials.auto.search import NOTES, Search
+from argrank.trials.auto.search import NOTES, Search, too_late
 from argrank.trials.compress import follow, n_trees_of
 
 GROWN = 10  # factor of ``max_trees`` for a blend that is compressed into one forest
@@ -118,7 +119,7 @@ class Auto(BaseRanker):
     max_trees
         Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound. The model
         is then a blend of few trees, or one forest of symmetric trees that follows a blend of up to ten times as many
-        (see ``ar.compress``), whichever is better on the held-out queries.
+        (see ``ar.compress``), whichever is better on the held-out queries; the former if time is short.
     n_folds
         Number of folds by query; None for that of the effort. More folds evaluate members by models trained on more
         data, at a higher cost.
@@ -195,11 +196,13 @@ class Auto(BaseRanker):
             smaller = _best_blend(few_done, families, folding, self.scoring)
             estimate = smaller.estimate
             if stop.is_done and folding.queries:
-                estimate = compressed_estimate(blend, folding, self.scoring, self.max_trees, self.n_jobs)
+                late = partial(too_late, blend.chosen, deadline)
+                found = compressed_estimate(blend, folding, self.scoring, self.max_trees, self.n_jobs, late)
+                stop, estimate = (Stop.TIME, estimate) if found is None else (stop, found)
             if not estimate.value > smaller.estimate.value:
                 blend, seeds, done, estimate = smaller, few.seeds, few_done, smaller.estimate
-        models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
-        stop = late if stop.is_done else stop
+        models, refitted, ended = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
+        stop = ended if stop.is_done else stop
         model: Model = blend.served(models, data)
         notes = [f"{member.name}: {note}" for member in done for note in member.notes]
         if self.max_trees is not None and not is_distributed(data) and n_trees_of(model) > self.max_trees:
