@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from argrank._declared import Count, Jobs, checked
+from argrank._tables import counted
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputTypeError, OptionError
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import PairResult
 from argrank.evaluation.intervals import TOO_FEW
+from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, fitted_model
 from argrank.models.sum import SumModel
@@ -62,8 +64,9 @@ class Compression:
         if self.loss is None:
             return "\n".join([*lines, "The loss of quality is not known: give held-out queries (check=)."])
         low, high = self.loss.interval
+        n_queries = counted(self.loss.n_queries, "held-out query", "held-out queries")
         found = f"{self.loss.difference:+.4f} [{TOO_FEW if np.isnan(low) else f'{low:+.4f}, {high:+.4f}'}]"
-        return "\n".join([*lines, f"{self.loss.measure} on {self.loss.n_queries:,} held-out queries: {found}."])
+        return "\n".join([*lines, f"{self.loss.measure} on {n_queries}: {found}."])
 
 
 @checked
@@ -110,6 +113,7 @@ def compress(
         raise InputTypeError(f"model: expected a fitted ranker or a model of argrank, got {type(teacher).__name__}")
     if isinstance(teacher, LinearModel):
         raise OptionError("model: expected one with trees, got a linear model, which is already small")
+    parse_measure(measure)  # one, and known, before the forest is grown
     if train.normalised is not None:
         raise OptionError("train: expected features before normalisation, got a pack of normalised ones")
     data = _dataset(teacher.features_of(train), None, train.sizes, teacher)
