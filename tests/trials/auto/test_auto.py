@@ -543,6 +543,18 @@ def test_wrong_parameters_are_refused(data, wrong):
         auto(**wrong).fit(data)
 
 
+def test_one_measure_is_reported(data):
+    with pytest.raises(OptionError, match="expected a name such as 'ndcg@10'"):
+        auto(scoring=["ndcg@10", "map"], family="linear").fit(data)
+
+    def first(labels):
+        return float(labels[0] > 0)
+
+    ranker = auto(scoring=first, family="linear").fit(data)
+    assert ranker.estimate_.measure == "first"
+    assert "reported: first." in ranker.summary()
+
+
 def test_members_by_name_take_values_that_are_missing_in_a_held_out_part_alone():
     data = ar.make_ranking(8, 5, 2, random_state=0)
     X = data.X.copy()

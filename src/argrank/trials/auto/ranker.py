@@ -171,7 +171,7 @@ class Auto(BaseRanker):
 
     @property
     def _minimised(self) -> str:
-        trees = "" if self.family == "linear" else f", and {self.scoring} chooses the numbers of trees"
+        trees = "" if self.family == "linear" else f", and {self._reported} chooses the numbers of trees"
         return f"the losses of its members{trees}"
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -187,17 +187,17 @@ class Auto(BaseRanker):
         n_folds = EFFORTS[self.effort].n_folds if self.n_folds is None else self.n_folds
         folding = fold(cast(Any, data), n_folds, self.random_state)
         search = Search(watcher, self.verbose)
-        waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
+        waiting = [member(name, ranker, folding, self._reported, numbers) for name, ranker in rankers.items()]
         done, stop = search.run(waiting, deadline)
-        blend, seeds = _best_blend(done, families, folding, self.scoring), many.seeds
+        blend, seeds = _best_blend(done, families, folding, self._reported), many.seeds
         estimate = blend.estimate
         if self.max_trees is not None and blend.n_trees(seeds) > self.max_trees:
             few_done = [member.within(few.numbers[-1]) for member in done]
-            smaller = _best_blend(few_done, families, folding, self.scoring)
+            smaller = _best_blend(few_done, families, folding, self._reported)
             estimate = smaller.estimate
             if stop.is_done and folding.queries:
                 late = partial(too_late, blend.chosen, deadline)
-                found = compressed_estimate(blend, folding, self.scoring, self.max_trees, self.n_jobs, late)
+                found = compressed_estimate(blend, folding, self._reported, self.max_trees, self.n_jobs, late)
                 stop, estimate = (Stop.TIME, estimate) if found is None else (stop, found)
             if not estimate.value > smaller.estimate.value:
                 blend, seeds, done, estimate = smaller, few.seeds, few_done, smaller.estimate
@@ -230,8 +230,8 @@ class Auto(BaseRanker):
             )
             for member in self.members_
         ]
-        head = ("member", "weight", str(self.scoring), "trees", "seconds")
-        optimised = f"optimised: no measure (it minimises {self._minimised}); reported: {self.scoring}"
+        head = ("member", "weight", str(self._reported), "trees", "seconds")
+        optimised = f"optimised: no measure (it minimises {self._minimised}); reported: {self._reported}"
         notes = [f"The blend: {self.estimate_}. {OWN_NOISE}", f"{optimised}.", *self.notes_]
         return to_text([table(head, rows)], notes)
 
