@@ -227,6 +227,16 @@ def test_auto_blends_the_members_that_run_there(packs, cluster):
     assert [member.name for member in linear.members_] == ["listnet", "rank-svm"]
 
 
+def test_linear_members_alone_refuse_missing_values_there(packs, cluster):
+    data = ar.make_ranking(8, 10, 6, random_state=1)
+    X = np.array(data.X)
+    X[3, 2] = np.nan
+    ar.pack(ar.Dataset(X, data.y, group=data.sizes), packs / "missing.pack")
+    missing = DistributedDataset.read(packs / "missing.pack", cluster, n_partitions=1)
+    with pytest.raises(InputError, match="expected no missing values"):
+        ar.make_ranker("auto", family="linear", verbose=-1).fit(missing)
+
+
 def test_the_command_line_grows_trees_on_a_cluster(packs, cluster):
     """In a process of its own, where no client is the default one; one block, so that LightGBM opens no ports."""
     data = ar.make_ranking(8, 10, 6, random_state=1)

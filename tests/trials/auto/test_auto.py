@@ -240,6 +240,12 @@ def test_a_target_gets_a_blend_that_it_can_express(data):
         auto(target="opensearsh").fit(data)
 
 
+def test_a_target_of_neither_trees_nor_linear_models_is_refused(data, monkeypatch):
+    monkeypatch.setattr("argrank.trials.auto.ranker.blend_families", lambda name: ())
+    with pytest.raises(OptionError, match="target: expected one that takes linear models or trees, got 'solr'"):
+        auto(target="solr").fit(data)
+
+
 @pytest.mark.parametrize("most", [1, 7, 30])
 def test_max_trees_bounds_the_whole_model(data, most):
     ranker = auto(family="trees", max_trees=most).fit(data)

@@ -249,6 +249,8 @@ class Auto(BaseRanker):
         if self.target is None:
             return (self.family,)
         able = blend_families(self.target)
+        if not able:
+            raise OptionError(f"target: expected one that takes linear models or trees, got {self.target!r}")
         if "all" in able:
             return (self.family,)
         chosen = able if self.family == "all" else tuple(one for one in able if one == self.family)
@@ -300,7 +302,7 @@ class Auto(BaseRanker):
             refuse_texts(data, type(self).__name__)
             if not is_distributed(data):  # workers find missing values in the first pass
                 refuse_missing(data)
-        chosen = wanted if whole or prepares else ["trees"]
+        chosen = wanted if whole or prepares or wanted == ["linear"] else ["trees"]
         given = [pair for one in chosen for pair in MEMBERS[one].items()]
         trees = EFFORTS[self.effort].trees
         if is_distributed(data) and "symmetric-mart" in trees:  # it grows only in one process
