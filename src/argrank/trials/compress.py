@@ -39,7 +39,7 @@ class Compression:
     Attributes
     ----------
     model : Model
-        Symmetric trees, with a linear part if the large model has one.
+        Symmetric trees, with a linear part if the large model has one without prepared columns.
     follows : float
         The share of the (squared) differences between documents of a training query that the small model explains.
     loss : PairResult or None
@@ -82,8 +82,9 @@ def compress(
     """Return one small forest of symmetric trees that follows the scores of a model, such as the blend of ``auto``.
 
     The forest is grown on the differences of the model's scores within queries; labels are not used. It has a linear
-    part if the model has one. In addition to the training documents it learns from copies of them in which some values
-    are replaced by those of other documents of the query, so that it also follows the model between the documents.
+    part if the model has one, unless missing values or texts were prepared for it. In addition to the training
+    documents it learns from copies of them in which some values are replaced by those of other documents of the query,
+    so that it also follows the model between the documents.
 
     Parameters
     ----------
