@@ -23,6 +23,7 @@ from argrank.models.sum import SumModel
 from argrank.models.symmetric import SymmetricTrees
 from argrank.models.trees import TreeModel
 from argrank.rankers import make_ranker
+from argrank.solvers.problem import Stop
 
 #: Chosen on three sets by how well the scores of held-out documents were followed; first tries also compared NDCG on a
 #: part of the bundled shop.
@@ -134,7 +135,7 @@ def compress(
 def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -> Model:
     """Return a small forest, with a linear part where the model has one, that follows the model's scores.
 
-    The columns of ``train`` are those of the model.
+    The columns of ``train`` are those of the model. A forest cut short by Ctrl-C does not count.
     """
     data = _copied(train)
     scores = teacher.scores(data.X, data.indptr)
@@ -143,7 +144,10 @@ def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -
     # a prepared linear part supports missing values, a linear start does not
     start = "linear" if linear and all(member.preparation is None for member in linear) else None
     ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, verbose=-1, **SETTINGS)
-    found: Model = ranker.fit(_dataset(data.X, scores - scores.min(), data.sizes, data)).model_
+    ranker.fit(_dataset(data.X, scores - scores.min(), data.sizes, data))
+    if ranker.stop_ is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    found: Model = ranker.model_
     return replace(found, training=teacher.training)
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
+from argrank.rankers.boosted.symmetric.symmetric_boosters import SymmetricBoosters
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import Stop
@@ -22,7 +23,7 @@ from argrank.trials.auto import members as members_module
 from argrank.trials.auto.blend import Blend, compressed_estimate
 from argrank.trials.auto.members import EFFORTS, MEMBERS, PAIRS, Folding, Member, Stage, TreeMember, member_of
 from argrank.trials.auto.search import Search
-from argrank.trials.compress import n_trees_of
+from argrank.trials.compress import follow, n_trees_of
 
 
 @pytest.fixture(autouse=True)
@@ -380,6 +381,50 @@ def test_interrupting_before_anything_is_finished_is_an_interruption(data, monke
     interrupting(monkeypatch, "advance", 1)
     with pytest.raises(KeyboardInterrupt):
         auto().fit(data)
+
+
+@pytest.mark.filterwarnings("ignore:SymmetricMART. interrupted")  # the forest's own, which does not count
+@pytest.mark.parametrize("round_", [0, 5])
+@pytest.mark.parametrize("part", [2, 4])
+def test_interrupting_the_compression_keeps_the_blend(data, monkeypatch, part, round_):
+    """In a part of the estimate a blend of few trees, on all data the blend that was to be compressed."""
+    parts, grow = [], SymmetricBoosters.grow
+
+    def following(*given):
+        parts.append(0)
+        if len(parts) == part and round_ == 0:
+            raise KeyboardInterrupt
+        return follow(*given)
+
+    def interrupted(self):
+        if len(parts) == part:
+            parts[-1] += 1
+            if parts[-1] == round_:
+                signal.raise_signal(signal.SIGINT)
+        return grow(self)
+
+    monkeypatch.setattr(blend, "follow", following)
+    monkeypatch.setattr("argrank.trials.auto.ranker.follow", following)
+    estimates = []
+    monkeypatch.setattr(
+        "argrank.trials.auto.ranker.compressed_estimate",
+        lambda *given: estimates.append(compressed_estimate(*given)) or estimates[-1]._replace(value=0.999),
+    )
+    monkeypatch.setattr(SymmetricBoosters, "grow", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.warns(ArgrankWarning, match="Auto: interrupted"):
+            ranker = auto(max_trees=30).fit(data)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ranker.stop_ is Stop.INTERRUPTED
+    assert ranker.score(data) > 0.6
+    assert 0.0 < ranker.estimate_.value < 0.999
+    if part == 4:
+        assert n_trees_of(ranker.model_) > 30
+        assert any("not compressed" in note for note in ranker.notes_)
+    else:
+        assert n_trees_of(ranker.model_) <= 30
 
 
 def test_a_fit_that_was_cut_short_is_not_taken_for_a_member(data, monkeypatch):

@@ -197,8 +197,11 @@ class Auto(BaseRanker):
             estimate = smaller.estimate
             if stop.is_done and folding.queries:
                 late = partial(too_late, blend.chosen, deadline)
-                found = compressed_estimate(blend, folding, self._reported, self.max_trees, self.n_jobs, late)
-                stop, estimate = (Stop.TIME, estimate) if found is None else (stop, found)
+                try:
+                    found = compressed_estimate(blend, folding, self._reported, self.max_trees, self.n_jobs, late)
+                    stop, estimate = (Stop.TIME, estimate) if found is None else (stop, found)
+                except KeyboardInterrupt:
+                    stop = Stop.INTERRUPTED
             if not estimate.value > smaller.estimate.value:
                 blend, seeds, done, estimate = smaller, few.seeds, few_done, smaller.estimate
         models, refitted, ended = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
@@ -206,8 +209,12 @@ class Auto(BaseRanker):
         model: Model = blend.served(models, data)
         notes = [f"{member.name}: {note}" for member in done for note in member.notes]
         if self.max_trees is not None and not is_distributed(data) and n_trees_of(model) > self.max_trees:
-            model = follow(model, data, self.max_trees, self.n_jobs)
-            notes.append(f"one forest of {n_trees_of(model)} symmetric trees follows the blend")
+            try:
+                model = follow(model, data, self.max_trees, self.n_jobs)
+                notes.append(f"one forest of {n_trees_of(model)} symmetric trees follows the blend")
+            except KeyboardInterrupt:
+                stop, estimate = Stop.INTERRUPTED, blend.estimate
+                notes.append(f"interrupted: the blend of {n_trees_of(model)} trees was not compressed")
         if self.target is not None:
             model = suited(model, self.target)
         self.estimate_: Estimate = estimate
