@@ -329,14 +329,14 @@ class Auto(BaseRanker):
         return self._grown(given + more)
 
     def _grown(self, given: Given) -> Given:
-        """Leave out LightGBM's trees if it is not installed; symmetric ones replace them."""
+        """Leave out LightGBM's trees if it is not installed and there are other members."""
         own = [one for one in given if not issubclass(ranker_class(one[0]), LightGBMRanker)]
         if len(own) < len(given):
             try:
                 load_lightgbm()
             except MissingExtraError as error:
-                if "symmetric-mart" not in dict(own):
-                    own.append(("symmetric-mart", MEMBERS["trees"]["symmetric-mart"]))
+                if not own:
+                    raise
                 names = ", ".join(dict(own))
                 warnings.warn(f"auto: {names} alone; {error}", ArgrankWarning, stacklevel=2)
                 given = own
