@@ -186,6 +186,49 @@ def test_a_large_set_has_symmetric_trees_on_losses_for_the_order(data, large):
     assert families(auto(family="trees").fit(data)) == {"trees"}
 
 
+LETTERS = {
+    "l": "listnet", "r": "rank-svm", "q": "query-mart", "s": ("query-mart", None), "p": ("pair-mart", None),
+    "x": ("xendcg-mart", None), "+": ("xendcg-mart", "linear"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("effort", "rows", "kind", "members"),
+    [
+        ("fast", 100, "whole", "lrp"), ("default", 100, "whole", "lrpx+"), ("best", 100, "whole", "lrpx+"),
+        ("fast", 100, "missing", "lrp"), ("default", 100, "missing", "lrpx"), ("best", 100, "missing", "lrpx"),
+        ("fast", 100, "texts", "lrp"), ("default", 100, "texts", "lrpx"), ("best", 100, "texts", "lrpx"),
+        *[("fast", 10_000, kind, "lrs") for kind in ("whole", "missing", "texts", "gains")],
+        *[("default", 10_000, kind, "lrqsp") for kind in ("whole", "missing", "texts", "gains")],
+        *[("best", 10_000, kind, "lrqspx") for kind in ("whole", "missing", "texts")],
+        ("fast", 100, "gains", "lrs"), ("default", 100, "gains", "lrqsp"),
+        *[("best", rows, "gains", "lrqsp") for rows in (100, 10_000)],
+    ],
+)  # fmt: skip
+def test_the_members_of_every_effort_on_every_kind_of_data(data, large, monkeypatch, effort, rows, kind, members):
+    monkeypatch.setattr(members_module, "HOLDOUT_ROWS", rows)
+    X, known = data.X.copy(), {"group": data.sizes}
+    if kind == "missing":
+        X[0, 0] = np.nan
+    if kind == "texts":
+        X[:, 0] = np.arange(len(X)) % 2
+        known |= {"feature_names": tuple("abcde"), "categories": {"a": ("new", "old")}}
+    if kind == "gains":
+        given = ar.Dataset(X, None, gains=np.asarray(data.y, float), **known)
+    else:
+        given = ar.Dataset(X, data.y, **known)
+    linear, trees = members[:2], members[2:]
+    forest = trees.replace("+", "")
+    for families, expected in {
+        ("all",): members, ("trees",): forest, ("linear",): linear, ("trees", "linear"): linear + forest
+    }.items():  # fmt: skip
+        assert losses(auto(effort=effort), given, families) == [LETTERS[one] for one in expected]
+        few = losses(auto(effort=effort, max_trees=1), given, families)
+        assert few == [LETTERS[one] for one in expected if one in linear + trees[0]]
+    if kind in ("missing", "texts"):
+        assert losses(auto(effort=effort, prepare=None), given) == [LETTERS[one] for one in forest]
+
+
 def test_trees_of_a_large_set_have_no_linear_start_without_features_for_it(data, large):
     X = data.X.copy()
     X[0, 0] = np.nan

@@ -40,10 +40,8 @@ from argrank.trials.auto.blend import Blend, Estimate, compressed_estimate
 from argrank.trials.auto.members import (
     EFFORTS,
     MEMBERS,
-    PAIRS,
     STAGES,
     STARTED,
-    XENDCG,
     Folding,
     Member,
     is_large,
@@ -310,23 +308,18 @@ class Auto(BaseRanker):
             if not is_distributed(data):  # workers find missing values in the first pass
                 refuse_missing(data)
         chosen = wanted if whole or prepares or wanted == ["linear"] else ["trees"]
-        given = [pair for one in chosen for pair in MEMBERS[one].items()]
-        trees = EFFORTS[self.effort].trees
-        if is_distributed(data) and "symmetric-mart" in trees:  # it grows only in one process
-            trees += ("lambda-mart",)
-        given = [pair for pair in given if pair[0] in (*MEMBERS["linear"], *trees)]
+        linear = list(MEMBERS["linear"].items()) if "linear" in chosen else []
+        effort = EFFORTS[self.effort]
         if is_distributed(data):
+            given = [*linear, *(effort.there if "trees" in chosen else ())]
             return self._grown(cluster.able(given, cast(Any, data)))
-        more = [PAIRS] if len(trees) > 1 and "trees" in chosen else []
+        trees = effort.large if data.gains is None and is_large(data) else effort.small
+        given = [*linear, *(trees if "trees" in chosen else ())]
         if data.gains is not None:
-            given = [pair for pair in given if takes_gains(pair[0])]
-        elif is_large(data) and "trees" in chosen:
-            started = [STARTED] if whole and self.prepare != "always" and "all" in families else []
-            given = [pair for pair in given if pair[0] in MEMBERS["linear"]]
-            more = [PAIRS, XENDCG, *started] if more else [PAIRS]
-        elif more and self.effort == "best":
-            more.append(XENDCG)
-        return self._grown(given + more)
+            given = [one for one in given if takes_gains(one[1].get("objective", one[0]))]
+        if not whole or self.prepare == "always" or "all" not in families:
+            given = [one for one in given if one is not STARTED]
+        return self._grown(given)
 
     def _grown(self, given: Given) -> Given:
         """Leave out LightGBM's trees if it is not installed and there are other members."""
