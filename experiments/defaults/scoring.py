@@ -28,7 +28,7 @@ from argrank.linesearch.landscape import Landscape
 from argrank.linesearch.search import Placement, search
 from argrank.trials.auto import members
 from argrank.trials.auto.blend import blend_weights, standardised
-from argrank.trials.auto.members import EFFORTS, MEMBERS, PAIRS, PATIENCE, STAGES, Folding, best_stage, member_of
+from argrank.trials.auto.members import EFFORTS, MEMBERS, PATIENCE, STAGES, Folding, best_stage, member_of
 from experiments._common import quiet
 from experiments.defaults._common import HERE, SETS, Store
 
@@ -144,8 +144,7 @@ class Stages:
 
 def usual_members() -> list[Named]:
     """Return the members of ``auto`` by default."""
-    trees = [(name, MEMBERS["trees"][name]) for name in EFFORTS["default"].trees]
-    return [*MEMBERS["linear"].items(), *trees, PAIRS]
+    return [*MEMBERS["linear"].items(), *EFFORTS["default"].small]
 
 
 def compute(store: Store, sets: list[str]) -> None:

@@ -26,7 +26,7 @@ from argrank.data.io.pack.loader import load_part
 from argrank.engines import _part, dask_data, make_risk
 from argrank.engines._workers import stamp
 from argrank.engines.dask_data import ask_holders
-from argrank.errors import ArgrankWarning, ClusterError, InputError, OptionError
+from argrank.errors import ArgrankWarning, ClusterError, InputError, MissingExtraError, OptionError
 from argrank.rankers.boosted.trees import _cluster_trees
 
 pytestmark = [pytest.mark.dask, pytest.mark.filterwarnings("ignore::argrank.errors.ArgrankWarning")]
@@ -225,6 +225,26 @@ def test_auto_blends_the_members_that_run_there(packs, cluster):
     with pytest.warns(ArgrankWarning, match="trees on a cluster take no weights"):
         linear = ar.make_ranker("auto", n_folds=2, verbose=-1).fit(weighted)
     assert [member.name for member in linear.members_] == ["listnet", "rank-svm"]
+
+
+def test_auto_without_lightgbm_blends_linear_members_there(packs, cluster, monkeypatch):
+    data = DistributedDataset.read(packs / "plain.pack", cluster, n_partitions=1)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.warns(ArgrankWarning, match=r"listnet, rank-svm alone; .*argrank\[trees\]"):
+        ranker = ar.make_ranker("auto", verbose=-1).fit(data)
+    assert [member.name for member in ranker.members_] == ["listnet", "rank-svm"]
+    with pytest.raises(MissingExtraError, match=r"argrank\[trees\]"):
+        ar.make_ranker("auto", family="trees", verbose=-1).fit(data)
+
+
+def test_linear_members_alone_refuse_missing_values_there(packs, cluster):
+    data = ar.make_ranking(8, 10, 6, random_state=1)
+    X = np.array(data.X)
+    X[3, 2] = np.nan
+    ar.pack(ar.Dataset(X, data.y, group=data.sizes), packs / "missing.pack")
+    missing = DistributedDataset.read(packs / "missing.pack", cluster, n_partitions=1)
+    with pytest.raises(InputError, match="expected no missing values"):
+        ar.make_ranker("auto", family="linear", verbose=-1).fit(missing)
 
 
 def test_the_command_line_grows_trees_on_a_cluster(packs, cluster):

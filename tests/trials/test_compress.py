@@ -124,3 +124,15 @@ def test_what_cannot_be_compressed_is_refused(parts):
         ar.compress(object(), parts[0])
     with pytest.raises(InputError, match="features"):
         ar.compress(ar.make_ranker("mart", n_trees=2, verbose=-1).fit(parts[0]), ar.make_ranking(3, 4, 2))
+
+
+@pytest.mark.parametrize("wrong", [["ndcg@10", "map"], "ndcg@1-10", "ndgc", None])
+def test_one_measure_of_the_loss_is_asked_for_before_anything_is_grown(large, parts, monkeypatch, wrong):
+    monkeypatch.setattr("argrank.trials.compress.follow", None)
+    with pytest.raises(OptionError, match="measure"):
+        ar.compress(large, parts[0], max_trees=5, check=parts[1], measure=wrong)
+
+
+def test_one_query_is_said_in_the_singular(large, parts):
+    found = ar.compress(large, parts[0], max_trees=5, check=parts[1].select([0]))
+    assert "on 1 held-out query: " in repr(found)

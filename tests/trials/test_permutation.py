@@ -43,3 +43,5 @@ def test_any_model_and_texts() -> None:
     np.testing.assert_array_equal(found.by_query, again.by_query)
     with pytest.raises(ar.errors.OptionError):
         ar.permutation_importance(ranker, data, n_repeats=0)
+    with pytest.raises(ar.errors.OptionError, match="expected a name"):
+        ar.permutation_importance(ranker, data, ["map", "ndcg"])

@@ -170,6 +170,8 @@ def test_mistakes_are_found_before_any_fit(parts):
     train, valid = parts
     with pytest.raises(OptionError, match="unknown parameter of RankSVM 'c'"):
         ar.select("rank-svm", {"c": [1]}, train, valid, "map")
+    with pytest.raises(OptionError, match=r"measure: expected a name .*, got \['map', 'ndcg'\]"):
+        ar.select("rank-svm", GRID, train, valid, ["map", "ndcg"])
     with pytest.raises(OptionError, match="unknown measure 'mapp'"):
         ar.select("rank-svm", GRID, train, valid, "mapp")
     with pytest.raises(OptionError, match="unknown convention"):

@@ -35,8 +35,8 @@ def write(plain: Plain, options: Options) -> Files:
     elif plain.forest is not None:
         if plain.trained_with_missing and options.missing == "as-trained":
             raise ModelError(
-                "these trees were trained with missing values and RankLib has none: a missing feature is 0 there; "
-                'give missing="zero" if that is intended'
+                "these trees have their own branches for missing values and RankLib has none: a missing feature is 0 "
+                'there; give missing="zero" if that is intended'
             )
         thresholds, values = cuts.writable(plain.forest.cut).tolist(), singles(plain.forest.value, "leaves")
         text = ensemble_text(plain.forest, thresholds, values)

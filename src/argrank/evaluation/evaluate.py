@@ -24,6 +24,7 @@ from argrank.evaluation.systems import Lists, in_precision, lists_of, named_syst
 from argrank.measures.conventions import Convention, make_convention
 from argrank.measures.judged import Judged
 from argrank.measures.measure import Measure
+from argrank.measures.names import measure as parse_measure
 from argrank.measures.names import measure_list
 
 
@@ -218,6 +219,7 @@ def evaluate_lists(
 
 def mean_of(scores: Any, data: Any, measure: str | Measure, **options: Any) -> float:
     """Return the mean of one measure; options as in ``evaluate``."""
+    parse_measure(measure)
     (mean,) = evaluate(scores, data, measure, **options).means.values()
     return float(mean)
 

@@ -72,9 +72,9 @@ class BaseRanker(Reporting, Estimator[Model]):
         How missing values and texts are handled, fitted on the training data and stored with the model. "auto": trees
         use both as they are; for other rankers a missing value becomes the feature's median, with a column that marks
         missing values, and a text becomes a 0/1 column for each of its up to 100 most frequent values. "always" does so
-        even if no training value is missing, for future data. For engines without texts: "one-hot" gives trees such
-        columns too, and with "zero" a missing value is 0, without a column. With None both are errors, unless the
-        ranker supports them.
+        even if no training value is missing, for future data; trees then have no linear start, which could not score
+        it. For engines without texts: "one-hot" gives trees such columns too, and with "zero" a missing value is 0,
+        without a column. With None both are errors, unless the ranker supports them.
 
     Notes
     -----

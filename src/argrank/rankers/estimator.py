@@ -56,7 +56,8 @@ class Estimator(BaseEstimator, Generic[Trained]):  # type: ignore[misc]  # sciki
 
 def spoken(measure: Any) -> Any:
     """Return a measure's name unchanged, and a function as a measure, whose text is its name."""
-    return parse_measure(measure) if callable(measure) else measure
+    found = parse_measure(measure)
+    return found if callable(measure) else measure
 
 
 class Reporting:

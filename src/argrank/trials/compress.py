@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 
 from argrank._declared import Count, Jobs, checked
+from argrank._tables import counted
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
 from argrank.errors import InputTypeError, OptionError
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import PairResult
 from argrank.evaluation.intervals import TOO_FEW
+from argrank.measures.names import measure as parse_measure
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model, fitted_model
 from argrank.models.sum import SumModel
 from argrank.models.symmetric import SymmetricTrees
 from argrank.models.trees import TreeModel
 from argrank.rankers import make_ranker
+from argrank.solvers.problem import Stop
 
 #: Chosen on three sets by how well the scores of held-out documents were followed; first tries also compared NDCG on a
 #: part of the bundled shop.
@@ -37,7 +40,7 @@ class Compression:
     Attributes
     ----------
     model : Model
-        Symmetric trees, with a linear part if the large model has one.
+        Symmetric trees, with a linear part if the large model has one without prepared columns.
     follows : float
         The share of the (squared) differences between documents of a training query that the small model explains.
     loss : PairResult or None
@@ -62,8 +65,9 @@ class Compression:
         if self.loss is None:
             return "\n".join([*lines, "The loss of quality is not known: give held-out queries (check=)."])
         low, high = self.loss.interval
+        n_queries = counted(self.loss.n_queries, "held-out query", "held-out queries")
         found = f"{self.loss.difference:+.4f} [{TOO_FEW if np.isnan(low) else f'{low:+.4f}, {high:+.4f}'}]"
-        return "\n".join([*lines, f"{self.loss.measure} on {self.loss.n_queries:,} held-out queries: {found}."])
+        return "\n".join([*lines, f"{self.loss.measure} on {n_queries}: {found}."])
 
 
 @checked
@@ -79,8 +83,9 @@ def compress(
     """Return one small forest of symmetric trees that follows the scores of a model, such as the blend of ``auto``.
 
     The forest is grown on the differences of the model's scores within queries; labels are not used. It has a linear
-    part if the model has one. In addition to the training documents it learns from copies of them in which some values
-    are replaced by those of other documents of the query, so that it also follows the model between the documents.
+    part if the model has one, unless missing values or texts were prepared for it. In addition to the training
+    documents it learns from copies of them in which some values are replaced by those of other documents of the query,
+    so that it also follows the model between the documents.
 
     Parameters
     ----------
@@ -110,6 +115,7 @@ def compress(
         raise InputTypeError(f"model: expected a fitted ranker or a model of argrank, got {type(teacher).__name__}")
     if isinstance(teacher, LinearModel):
         raise OptionError("model: expected one with trees, got a linear model, which is already small")
+    parse_measure(measure)  # one, and known, before the forest is grown
     if train.normalised is not None:
         raise OptionError("train: expected features before normalisation, got a pack of normalised ones")
     data = _dataset(teacher.features_of(train), None, train.sizes, teacher)
@@ -129,7 +135,7 @@ def compress(
 def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -> Model:
     """Return a small forest, with a linear part where the model has one, that follows the model's scores.
 
-    The columns of ``train`` are those of the model.
+    The columns of ``train`` are those of the model. A forest cut short by Ctrl-C does not count.
     """
     data = _copied(train)
     scores = teacher.scores(data.X, data.indptr)
@@ -138,7 +144,10 @@ def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -
     # a prepared linear part supports missing values, a linear start does not
     start = "linear" if linear and all(member.preparation is None for member in linear) else None
     ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, verbose=-1, **SETTINGS)
-    found: Model = ranker.fit(_dataset(data.X, scores - scores.min(), data.sizes, data)).model_
+    ranker.fit(_dataset(data.X, scores - scores.min(), data.sizes, data))
+    if ranker.stop_ is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    found: Model = ranker.model_
     return replace(found, training=teacher.training)
 
 

@@ -16,6 +16,7 @@ from argrank.evaluation.evaluate import evaluate
 from argrank.evaluation.intervals import difference_intervals, difference_text
 from argrank.evaluation.result import Evaluation
 from argrank.measures.conventions import Convention
+from argrank.measures.names import measure as parse_measure
 from argrank.models.importance import label, reordered, shuffled
 
 SHOWN = 20
@@ -94,6 +95,7 @@ def permutation_importance(
     >>> len(found.losses), found.by_query.shape
     (3, (30, 3))
     """
+    parse_measure(measure)
 
     def evaluated(part: Dataset) -> Evaluation:
         return evaluate(scores_of(ranker, part, "ranker"), part, measure, convention=convention)

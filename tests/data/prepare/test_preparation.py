@@ -119,6 +119,18 @@ def test_refusing_is_as_before() -> None:
     assert np.isfinite(ar.make_ranker("rank-svm", prepare="always").fit(holes).predict([[NAN]])).all()
 
 
+@pytest.mark.parametrize("name", ["rank-svm", "query-mart", "symmetric-mart", "direct-rank-trees", "mcrank", "auto"])
+def test_always_takes_values_that_are_missing_only_later(name: str) -> None:
+    """Trees then have no linear start, which could not score them."""
+    data = ar.make_ranking(12, 8, 3, random_state=0)
+    few = {"n_trees": 3} if "n_trees" in ar.make_ranker(name).get_params() else {}
+    few = {"max_trees": 9} if name == "auto" else few
+    ranker = ar.make_ranker(name, prepare="always", verbose=-1, **few).fit(data)
+    X = np.array(data.X)
+    X[::3, 1] = NAN
+    assert np.isfinite(ranker.predict(X)).all()
+
+
 def test_what_was_made_of_a_column_counts_as_its_own() -> None:
     data = table()
     ranker = ar.make_ranker("rank-svm").fit(data)

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 import argrank as ar
 from argrank.errors import ArgrankWarning, OptionError
+from argrank.rankers.boosted.symmetric.symmetric_boosters import SymmetricBoosters
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
 from argrank.rankers.trace import Watcher
 from argrank.solvers.problem import Stop
@@ -22,7 +23,7 @@ from argrank.trials.auto import members as members_module
 from argrank.trials.auto.blend import Blend, compressed_estimate
 from argrank.trials.auto.members import EFFORTS, MEMBERS, PAIRS, Folding, Member, Stage, TreeMember, member_of
 from argrank.trials.auto.search import Search
-from argrank.trials.compress import n_trees_of
+from argrank.trials.compress import follow, n_trees_of
 
 
 @pytest.fixture(autouse=True)
@@ -185,6 +186,49 @@ def test_a_large_set_has_symmetric_trees_on_losses_for_the_order(data, large):
     assert families(auto(family="trees").fit(data)) == {"trees"}
 
 
+LETTERS = {
+    "l": "listnet", "r": "rank-svm", "q": "query-mart", "s": ("query-mart", None), "p": ("pair-mart", None),
+    "x": ("xendcg-mart", None), "+": ("xendcg-mart", "linear"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("effort", "rows", "kind", "members"),
+    [
+        ("fast", 100, "whole", "lrp"), ("default", 100, "whole", "lrpx+"), ("best", 100, "whole", "lrpx+"),
+        ("fast", 100, "missing", "lrp"), ("default", 100, "missing", "lrpx"), ("best", 100, "missing", "lrpx"),
+        ("fast", 100, "texts", "lrp"), ("default", 100, "texts", "lrpx"), ("best", 100, "texts", "lrpx"),
+        *[("fast", 10_000, kind, "lrs") for kind in ("whole", "missing", "texts", "gains")],
+        *[("default", 10_000, kind, "lrqsp") for kind in ("whole", "missing", "texts", "gains")],
+        *[("best", 10_000, kind, "lrqspx") for kind in ("whole", "missing", "texts")],
+        ("fast", 100, "gains", "lrs"), ("default", 100, "gains", "lrqsp"),
+        *[("best", rows, "gains", "lrqsp") for rows in (100, 10_000)],
+    ],
+)  # fmt: skip
+def test_the_members_of_every_effort_on_every_kind_of_data(data, large, monkeypatch, effort, rows, kind, members):
+    monkeypatch.setattr(members_module, "HOLDOUT_ROWS", rows)
+    X, known = data.X.copy(), {"group": data.sizes}
+    if kind == "missing":
+        X[0, 0] = np.nan
+    if kind == "texts":
+        X[:, 0] = np.arange(len(X)) % 2
+        known |= {"feature_names": tuple("abcde"), "categories": {"a": ("new", "old")}}
+    if kind == "gains":
+        given = ar.Dataset(X, None, gains=np.asarray(data.y, float), **known)
+    else:
+        given = ar.Dataset(X, data.y, **known)
+    linear, trees = members[:2], members[2:]
+    forest = trees.replace("+", "")
+    for families, expected in {
+        ("all",): members, ("trees",): forest, ("linear",): linear, ("trees", "linear"): linear + forest
+    }.items():  # fmt: skip
+        assert losses(auto(effort=effort), given, families) == [LETTERS[one] for one in expected]
+        few = losses(auto(effort=effort, max_trees=1), given, families)
+        assert few == [LETTERS[one] for one in expected if one in linear + trees[0]]
+    if kind in ("missing", "texts"):
+        assert losses(auto(effort=effort, prepare=None), given) == [LETTERS[one] for one in forest]
+
+
 def test_trees_of_a_large_set_have_no_linear_start_without_features_for_it(data, large):
     X = data.X.copy()
     X[0, 0] = np.nan
@@ -192,6 +236,7 @@ def test_trees_of_a_large_set_have_no_linear_start_without_features_for_it(data,
     missing = ar.Dataset(X, data.y, group=data.sizes)
     assert losses(auto(), missing) == [*linear, *trees]
     assert losses(auto(prepare=None), missing) == trees
+    assert losses(auto(prepare="always"), data) == [*linear, *trees], "values may be missing later"
 
 
 def test_a_large_set_needs_no_lightgbm(data, large, monkeypatch):
@@ -239,6 +284,12 @@ def test_a_target_gets_a_blend_that_it_can_express(data):
         auto(target="opensearsh").fit(data)
 
 
+def test_a_target_of_neither_trees_nor_linear_models_is_refused(data, monkeypatch):
+    monkeypatch.setattr("argrank.trials.auto.ranker.blend_families", lambda name: ())
+    with pytest.raises(OptionError, match="target: expected one that takes linear models or trees, got 'solr'"):
+        auto(target="solr").fit(data)
+
+
 @pytest.mark.parametrize("most", [1, 7, 30])
 def test_max_trees_bounds_the_whole_model(data, most):
     ranker = auto(family="trees", max_trees=most).fit(data)
@@ -262,6 +313,29 @@ def test_max_trees_takes_what_is_better_on_held_out_queries(data, monkeypatch, b
     assert follows == (better != "few trees")
     assert (ranker.estimate_.value == 0.999) == follows
     assert ranker.score(data) > 0.5
+
+
+@pytest.mark.parametrize(("limit", "n_parts"), [(1000.0, 3), (48.0, 3), (47.0, 1), (15.0, 1)])
+def test_compressing_keeps_to_the_time_limit(data, monkeypatch, limit, n_parts):
+    """A clock of our own: a part takes ten seconds, all else none; the blend of all data is followed after three."""
+    clock, original = [0.0], blend.follow
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    def slow(*given):
+        clock[0] += 10.0
+        return original(*given)
+
+    monkeypatch.setattr(blend, "follow", slow)
+    made = auto(max_trees=20, n_folds=3, time_limit=limit)
+    if n_parts == 3:
+        ranker = made.fit(data)
+    else:
+        with pytest.warns(ArgrankWarning, match="time limit"):
+            ranker = made.fit(data)
+        assert not any("follows the blend" in note for note in ranker.notes_)
+    assert clock[0] == 10.0 * n_parts
+    assert n_trees_of(ranker.model_) <= 20
+    assert all(member.refitted for member in ranker.members_ if member.weight > 0)
 
 
 def test_what_is_expected_of_a_small_forest_comes_from_queries_that_it_did_not_see(data, monkeypatch):
@@ -350,6 +424,50 @@ def test_interrupting_before_anything_is_finished_is_an_interruption(data, monke
     interrupting(monkeypatch, "advance", 1)
     with pytest.raises(KeyboardInterrupt):
         auto().fit(data)
+
+
+@pytest.mark.filterwarnings("ignore:SymmetricMART. interrupted")  # the forest's own, which does not count
+@pytest.mark.parametrize("round_", [0, 5])
+@pytest.mark.parametrize("part", [2, 4])
+def test_interrupting_the_compression_keeps_the_blend(data, monkeypatch, part, round_):
+    """In a part of the estimate a blend of few trees, on all data the blend that was to be compressed."""
+    parts, grow = [], SymmetricBoosters.grow
+
+    def following(*given):
+        parts.append(0)
+        if len(parts) == part and round_ == 0:
+            raise KeyboardInterrupt
+        return follow(*given)
+
+    def interrupted(self):
+        if len(parts) == part:
+            parts[-1] += 1
+            if parts[-1] == round_:
+                signal.raise_signal(signal.SIGINT)
+        return grow(self)
+
+    monkeypatch.setattr(blend, "follow", following)
+    monkeypatch.setattr("argrank.trials.auto.ranker.follow", following)
+    estimates = []
+    monkeypatch.setattr(
+        "argrank.trials.auto.ranker.compressed_estimate",
+        lambda *given: estimates.append(compressed_estimate(*given)) or estimates[-1]._replace(value=0.999),
+    )
+    monkeypatch.setattr(SymmetricBoosters, "grow", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.warns(ArgrankWarning, match="Auto: interrupted"):
+            ranker = auto(max_trees=30).fit(data)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ranker.stop_ is Stop.INTERRUPTED
+    assert ranker.score(data) > 0.6
+    assert 0.0 < ranker.estimate_.value < 0.999
+    if part == 4:
+        assert n_trees_of(ranker.model_) > 30
+        assert any("not compressed" in note for note in ranker.notes_)
+    else:
+        assert n_trees_of(ranker.model_) <= 30
 
 
 def test_a_fit_that_was_cut_short_is_not_taken_for_a_member(data, monkeypatch):
@@ -517,6 +635,18 @@ def test_labels_that_are_all_the_same_are_no_error(data):
 def test_wrong_parameters_are_refused(data, wrong):
     with pytest.raises(OptionError):
         auto(**wrong).fit(data)
+
+
+def test_one_measure_is_reported(data):
+    with pytest.raises(OptionError, match="expected a name such as 'ndcg@10'"):
+        auto(scoring=["ndcg@10", "map"], family="linear").fit(data)
+
+    def first(labels):
+        return float(labels[0] > 0)
+
+    ranker = auto(scoring=first, family="linear").fit(data)
+    assert ranker.estimate_.measure == "first"
+    assert "reported: first." in ranker.summary()
 
 
 def test_members_by_name_take_values_that_are_missing_in_a_held_out_part_alone():

@@ -5,7 +5,8 @@ The weights maximise a listwise likelihood of held-out scores, with a penalty on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -59,10 +60,14 @@ class Blend:
         useful = np.where(self.deviations > 0, self.weights, 0.0)
         return useful / useful.sum() if useful.any() else np.full(len(useful), 1.0 / len(useful))
 
+    @property
+    def chosen(self) -> list[Member]:
+        """The members with a weight, which are fitted again."""
+        return [member for member, share in zip(self.members, self.shares.tolist(), strict=True) if share > 0]
+
     def n_trees(self, n_seeds: int) -> int:
         """Return how many trees it has when its members are fitted again."""
-        chosen = [member for member, share in zip(self.members, self.shares.tolist(), strict=True) if share > 0]
-        return sum(member.seeds(n_seeds) * (member.stages[member.best].n_trees or 0) for member in chosen)
+        return sum(member.seeds(n_seeds) * (member.stages[member.best].n_trees or 0) for member in self.chosen)
 
     def served(self, models: Sequence[Model], data: Dataset) -> SumModel:
         """Return the sum of the members' models, each divided by the deviation of its scores."""
@@ -128,11 +133,19 @@ def summed(models: Sequence[Model], weights: Sequence[float]) -> SumModel:
     return SumModel(tuple(members), np.array(factors))
 
 
-def compressed_estimate(blend: Blend, folding: Folding, scoring: Any, max_trees: int, n_jobs: int | None) -> Estimate:
-    """Compress the blend of every fold's models, weighted without its queries, and evaluate it there."""
-    pool = folding.pool
+def compressed_estimate(
+    blend: Blend, folding: Folding, scoring: Any, max_trees: int, n_jobs: int | None, late: Callable[[float], bool]
+) -> Estimate | None:
+    """Compress the blend of every fold's models, weighted without its queries, and evaluate it there.
+
+    None if it would be too late after some seconds: those of the parts that are left, and of all data.
+    """
+    pool, begin = folding.pool, time.perf_counter()
     scores = np.empty(pool.n_documents)
     for number, queries in enumerate(folding.queries):
+        seconds = (time.perf_counter() - begin) / max(1, number)
+        if late(seconds * (len(folding.queries) - number + 1)):
+            return None
         fold = number if len(folding.train) > 1 else 0
         models, train = [member.models[fold] for member in blend.members], folding.train[fold]
         small = follow(blend.without(queries, folding).served(models, train), train, max_trees, n_jobs)

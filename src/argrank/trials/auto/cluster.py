@@ -21,11 +21,11 @@ from argrank.models.trees import TreesModel
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.linear_start import joined
 from argrank.rankers.registry import RANKERS
-from argrank.trials.auto.members import PATIENCE, Folding, Member, TreeMember
+from argrank.trials.auto.members import PATIENCE, Folding, Member, Named, TreeMember
 
 MOST_TREES = 320  # of a member: LightGBM grows all of them at once there, and the best number is chosen afterwards
 
-Given = list[tuple[str, dict[str, Any]]]
+Given = list[Named]
 
 
 class Held(NamedTuple):
@@ -47,11 +47,10 @@ def folding(data: DistributedDataset, n_folds: int, random_state: int) -> Foldin
 
 
 def able(given: Given, data: DistributedDataset) -> Given:
-    """Return the members that run on a cluster, on data with weights the linear ones."""
-    found = [one for one in given if RANKERS[one[0]].distributed]
-    linear = [one for one in found if RANKERS[one[0]].family != "trees"]
-    if data.query_weight is None or len(linear) in (0, len(found)):
-        return found
+    """Return the members, on data with weights the linear ones."""
+    linear = [one for one in given if RANKERS[one[0]].family != "trees"]
+    if data.query_weight is None or len(linear) in (0, len(given)):
+        return given
     warnings.warn("auto: linear members alone; trees on a cluster take no weights", ArgrankWarning, stacklevel=2)
     return linear
 

@@ -43,24 +43,30 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
         "lambda-mart": {},
     },
 }
-#: Symmetric trees on the losses of pairs and of NDCG, beside other trees; the only ones on data of one holdout.
-PAIRS: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "pair-mart"})
-XENDCG: tuple[str, dict[str, Any]] = ("symmetric-mart", {"start": None, "objective": "xendcg-mart"})
-STARTED: tuple[str, dict[str, Any]] = ("symmetric-mart", {"objective": "xendcg-mart"})
+Named = tuple[str, dict[str, Any]]
+QUERY: Named = ("query-mart", MEMBERS["trees"]["query-mart"])
+LAMBDAS: Named = ("lambda-mart", MEMBERS["trees"]["lambda-mart"])
+#: Symmetric trees on the squared error, on the losses of pairs and of NDCG, and on the latter from a linear start.
+SQUARED: Named = ("symmetric-mart", MEMBERS["trees"]["symmetric-mart"])
+PAIRS: Named = ("symmetric-mart", {"start": None, "objective": "pair-mart"})
+XENDCG: Named = ("symmetric-mart", {"start": None, "objective": "xendcg-mart"})
+STARTED: Named = ("symmetric-mart", {"objective": "xendcg-mart"})
 
 
 class Effort(NamedTuple):
     """The settings of an effort: tree members, folds, and seeds of every tree member when it is refitted."""
 
-    trees: tuple[str, ...]
+    small: tuple[Named, ...]  # trees on data of several folds
+    large: tuple[Named, ...]  # trees on data of one holdout
+    there: tuple[Named, ...]  # trees on a cluster, where symmetric ones do not grow
     n_folds: int
     seeds: int
 
 
 EFFORTS = {
-    "fast": Effort(("symmetric-mart",), 4, 1),
-    "default": Effort(("query-mart", "symmetric-mart"), 4, 3),
-    "best": Effort(("query-mart", "symmetric-mart"), 8, 5),
+    "fast": Effort((SQUARED,), (PAIRS,), (LAMBDAS,), 4, 1),
+    "default": Effort((QUERY, SQUARED, PAIRS), (PAIRS, XENDCG, STARTED), (QUERY, LAMBDAS), 4, 3),
+    "best": Effort((QUERY, SQUARED, PAIRS, XENDCG), (PAIRS, XENDCG, STARTED), (QUERY, LAMBDAS), 8, 5),
 }
 
 

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -39,16 +40,14 @@ from argrank.trials.auto.blend import Blend, Estimate, compressed_estimate
 from argrank.trials.auto.members import (
     EFFORTS,
     MEMBERS,
-    PAIRS,
     STAGES,
     STARTED,
-    XENDCG,
     Folding,
     Member,
     is_large,
     member_of,
 )
-from argrank.trials.auto.search import NOTES, Search
+from argrank.trials.auto.search import NOTES, Search, too_late
 from argrank.trials.compress import follow, n_trees_of
 
 GROWN = 10  # factor of ``max_trees`` for a blend that is compressed into one forest
@@ -118,7 +117,7 @@ class Auto(BaseRanker):
     max_trees
         Most trees of the whole model, which bounds its size and the time of a prediction; None for no bound. The model
         is then a blend of few trees, or one forest of symmetric trees that follows a blend of up to ten times as many
-        (see ``ar.compress``), whichever is better on the held-out queries.
+        (see ``ar.compress``), whichever is better on the held-out queries; the former if time is short.
     n_folds
         Number of folds by query; None for that of the effort. More folds evaluate members by models trained on more
         data, at a higher cost.
@@ -170,7 +169,7 @@ class Auto(BaseRanker):
 
     @property
     def _minimised(self) -> str:
-        trees = "" if self.family == "linear" else f", and {self.scoring} chooses the numbers of trees"
+        trees = "" if self.family == "linear" else f", and {self._reported} chooses the numbers of trees"
         return f"the losses of its members{trees}"
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
@@ -186,25 +185,34 @@ class Auto(BaseRanker):
         n_folds = EFFORTS[self.effort].n_folds if self.n_folds is None else self.n_folds
         folding = fold(cast(Any, data), n_folds, self.random_state)
         search = Search(watcher, self.verbose)
-        waiting = [member(name, ranker, folding, self.scoring, numbers) for name, ranker in rankers.items()]
+        waiting = [member(name, ranker, folding, self._reported, numbers) for name, ranker in rankers.items()]
         done, stop = search.run(waiting, deadline)
-        blend, seeds = _best_blend(done, families, folding, self.scoring), many.seeds
+        blend, seeds = _best_blend(done, families, folding, self._reported), many.seeds
         estimate = blend.estimate
         if self.max_trees is not None and blend.n_trees(seeds) > self.max_trees:
             few_done = [member.within(few.numbers[-1]) for member in done]
-            smaller = _best_blend(few_done, families, folding, self.scoring)
+            smaller = _best_blend(few_done, families, folding, self._reported)
             estimate = smaller.estimate
             if stop.is_done and folding.queries:
-                estimate = compressed_estimate(blend, folding, self.scoring, self.max_trees, self.n_jobs)
+                late = partial(too_late, blend.chosen, deadline)
+                try:
+                    found = compressed_estimate(blend, folding, self._reported, self.max_trees, self.n_jobs, late)
+                    stop, estimate = (Stop.TIME, estimate) if found is None else (stop, found)
+                except KeyboardInterrupt:
+                    stop = Stop.INTERRUPTED
             if not estimate.value > smaller.estimate.value:
                 blend, seeds, done, estimate = smaller, few.seeds, few_done, smaller.estimate
-        models, refitted, late = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
-        stop = late if stop.is_done else stop
+        models, refitted, ended = search.refit(blend, data, seeds, deadline, hurry=stop is Stop.INTERRUPTED)
+        stop = ended if stop.is_done else stop
         model: Model = blend.served(models, data)
         notes = [f"{member.name}: {note}" for member in done for note in member.notes]
         if self.max_trees is not None and not is_distributed(data) and n_trees_of(model) > self.max_trees:
-            model = follow(model, data, self.max_trees, self.n_jobs)
-            notes.append(f"one forest of {n_trees_of(model)} symmetric trees follows the blend")
+            try:
+                model = follow(model, data, self.max_trees, self.n_jobs)
+                notes.append(f"one forest of {n_trees_of(model)} symmetric trees follows the blend")
+            except KeyboardInterrupt:
+                stop, estimate = Stop.INTERRUPTED, blend.estimate
+                notes.append(f"interrupted: the blend of {n_trees_of(model)} trees was not compressed")
         if self.target is not None:
             model = suited(model, self.target)
         self.estimate_: Estimate = estimate
@@ -227,8 +235,8 @@ class Auto(BaseRanker):
             )
             for member in self.members_
         ]
-        head = ("member", "weight", str(self.scoring), "trees", "seconds")
-        optimised = f"optimised: no measure (it minimises {self._minimised}); reported: {self.scoring}"
+        head = ("member", "weight", str(self._reported), "trees", "seconds")
+        optimised = f"optimised: no measure (it minimises {self._minimised}); reported: {self._reported}"
         notes = [f"The blend: {self.estimate_}. {OWN_NOISE}", f"{optimised}.", *self.notes_]
         return to_text([table(head, rows)], notes)
 
@@ -246,6 +254,8 @@ class Auto(BaseRanker):
         if self.target is None:
             return (self.family,)
         able = blend_families(self.target)
+        if not able:
+            raise OptionError(f"target: expected one that takes linear models or trees, got {self.target!r}")
         if "all" in able:
             return (self.family,)
         chosen = able if self.family == "all" else tuple(one for one in able if one == self.family)
@@ -271,7 +281,8 @@ class Auto(BaseRanker):
         elif isinstance(given, str) or not isinstance(given, Sequence) or not given:
             raise OptionError(f"members: expected a list of names or rankers, got {shown(given)}")
         scaled: dict[str, Any] = {} if self._is_scaled(data, greatest) else {"normalise": "standard"}
-        if missing and not there:  # even if the training part of a fold has no missing values
+        # for later data, or because the training part of a fold may have no missing values
+        if not there and (missing or self.prepare == "always"):
             scaled["prepare"] = self.prepare and "always"
         shared = {"n_jobs": self.n_jobs, "random_state": self.random_state, "verbose": -1}
         rankers: dict[str, Any] = {}
@@ -296,34 +307,29 @@ class Auto(BaseRanker):
             refuse_texts(data, type(self).__name__)
             if not is_distributed(data):  # workers find missing values in the first pass
                 refuse_missing(data)
-        chosen = wanted if whole or prepares else ["trees"]
-        given = [pair for one in chosen for pair in MEMBERS[one].items()]
-        trees = EFFORTS[self.effort].trees
-        if is_distributed(data) and "symmetric-mart" in trees:  # it grows only in one process
-            trees += ("lambda-mart",)
-        given = [pair for pair in given if pair[0] in (*MEMBERS["linear"], *trees)]
+        chosen = wanted if whole or prepares or wanted == ["linear"] else ["trees"]
+        linear = list(MEMBERS["linear"].items()) if "linear" in chosen else []
+        effort = EFFORTS[self.effort]
         if is_distributed(data):
+            given = [*linear, *(effort.there if "trees" in chosen else ())]
             return self._grown(cluster.able(given, cast(Any, data)))
-        more = [PAIRS] if len(trees) > 1 and "trees" in chosen else []
+        trees = effort.large if data.gains is None and is_large(data) else effort.small
+        given = [*linear, *(trees if "trees" in chosen else ())]
         if data.gains is not None:
-            given = [pair for pair in given if takes_gains(pair[0])]
-        elif is_large(data) and "trees" in chosen:
-            started = [STARTED] if whole and "all" in families else []
-            given = [pair for pair in given if pair[0] in MEMBERS["linear"]]
-            more = [PAIRS, XENDCG, *started] if more else [PAIRS]
-        elif more and self.effort == "best":
-            more.append(XENDCG)
-        return self._grown(given + more)
+            given = [one for one in given if takes_gains(one[1].get("objective", one[0]))]
+        if not whole or self.prepare == "always" or "all" not in families:
+            given = [one for one in given if one is not STARTED]
+        return self._grown(given)
 
     def _grown(self, given: Given) -> Given:
-        """Leave out LightGBM's trees if it is not installed; symmetric ones replace them."""
+        """Leave out LightGBM's trees if it is not installed and there are other members."""
         own = [one for one in given if not issubclass(ranker_class(one[0]), LightGBMRanker)]
         if len(own) < len(given):
             try:
                 load_lightgbm()
             except MissingExtraError as error:
-                if "symmetric-mart" not in dict(own):
-                    own.append(("symmetric-mart", MEMBERS["trees"]["symmetric-mart"]))
+                if not own:
+                    raise
                 names = ", ".join(dict(own))
                 warnings.warn(f"auto: {names} alone; {error}", ArgrankWarning, stacklevel=2)
                 given = own

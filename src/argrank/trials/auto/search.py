@@ -155,13 +155,18 @@ class Search:
 
 
 def _is_late(done: list[Member], seconds: float, deadline: float | None) -> bool:
-    """Tell whether a stage of some seconds leaves too little time to refit members with one seed each."""
+    """Tell whether a stage of some seconds, which makes a refit longer, leaves too little time to refit members."""
     return deadline is not None and _left(done, deadline) < seconds + MARGIN * done[-1].again(seconds)
 
 
 def _left(members: list[Member], deadline: float) -> float:
     """Return the time left after refitting members with one seed each."""
     return deadline - time.perf_counter() - MARGIN * sum(member.cost(1) for member in members)
+
+
+def too_late(members: list[Member], deadline: float | None, seconds: float) -> bool:
+    """Tell whether what takes some seconds leaves too little time to refit members with one seed each."""
+    return deadline is not None and _left(members, deadline) < MARGIN * seconds
 
 
 def _affordable(member: Member, n_seeds: int, waiting: list[Member], deadline: float | None) -> int:

@@ -152,7 +152,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
         return best, float(means[best] - means[0])
 
     def _start_model(self, data: Dataset) -> LinearModel | None:
-        if self.start is None:
+        if self.start is None or self.prepare == "always":  # it could not score values that are missing later
             return None
         left_out = feature_columns("categorical_features", self.categorical_features, data)
         return linear_start(data, row_weights(data), np.zeros(data.n_features), left_out, self.n_jobs)

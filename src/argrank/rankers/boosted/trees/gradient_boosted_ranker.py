@@ -136,7 +136,7 @@ class GradientBoostedRanker(BoostedRanker):
         return grown if found is None or found.stop.is_done else grown._replace(stop=found.stop, note=found.note)
 
     def _start_model(self, data: Dataset, loss: Loss) -> Model | None:
-        if self.start is None:
+        if self.start is None or self.prepare == "always":  # it could not score values that are missing later
             return None
         left_out = feature_columns("categorical_features", self.categorical_features, data)
         linear = linear_start(data, row_weights(data), self._signs(data), left_out, self.n_jobs)
