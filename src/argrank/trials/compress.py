@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from argrank._declared import Count, Jobs, checked
+from argrank._declared import Count, Jobs, NotNegative, Positive, Share, checked
 from argrank._tables import counted
 from argrank._types import Floats
 from argrank.data.dataset import Dataset
-from argrank.errors import InputTypeError, OptionError
+from argrank.errors import ArgrankWarning, InputTypeError, OptionError
 from argrank.evaluation.compare import compare
 from argrank.evaluation.comparison import PairResult
 from argrank.evaluation.intervals import TOO_FEW
@@ -22,15 +24,16 @@ from argrank.models.model import Model, fitted_model
 from argrank.models.sum import SumModel
 from argrank.models.symmetric import SymmetricTrees
 from argrank.models.trees import TreeModel
-from argrank.rankers import make_ranker
+from argrank.rankers.boosted.symmetric.symmetric_boosters import SymmetricBoosters
+from argrank.rankers.boosted.symmetric.symmetric_mart import SymmetricMART
 from argrank.solvers.problem import Stop
 
-#: Chosen on three sets by how well the scores of held-out documents were followed; first tries also compared NDCG on a
-#: part of the bundled shop.
-SETTINGS = {"learning_rate": 0.3, "bagging_fraction": 1.0, "feature_fraction": 1.0, "l2": 1.0}
+# Chosen by how well the scores of held-out documents were followed (``python -m experiments.compress.choose``):
+PASSES, PULL = 5, 100.0  # over the values of all leaves after growing, and the penalty on their change
+ROWS = 2  # for every leaf: training documents, and copies of them with values of other documents
 LEAST_TREES = 10  # where their number is not given
-COPIES = 2  # copies of the training documents with values of other documents, to follow the model between them
-MOST_CELLS = 1 << 25  # most documents with copies; larger data has none
+COPIES = (2, 16)  # least and most copies
+MOST_CELLS = 1 << 25  # most values of documents with copies; larger data has fewer, or none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,19 +135,38 @@ def compress(
     return Compression(small, follows, loss, (sizes[0], sizes[1]))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class Follower(SymmetricMART):
+    """Symmetric trees whose values are all improved once all trees have grown."""
+
+    learning_rate: Positive = 0.3
+    feature_fraction: Share = 1.0
+    l2: NotNegative = 1.0
+
+    def finished_model(
+        self, boosters: SymmetricBoosters, sizes: Sequence[int], start: Model | None, offset: float, data: Dataset
+    ) -> Model:
+        """Return the model, its values improved."""
+        boosters.settle(PASSES, PULL)
+        return super().finished_model(boosters, sizes, start, offset, data)
+
+
 def follow(teacher: Model, train: Dataset, max_trees: int, n_jobs: int | None) -> Model:
     """Return a small forest, with a linear part where the model has one, that follows the model's scores.
 
     The columns of ``train`` are those of the model. A forest cut short by Ctrl-C does not count.
     """
-    data = _copied(train)
+    data = _copied(train, ROWS * max_trees << Follower.depth)
     scores = teacher.scores(data.X, data.indptr)
     members = teacher.members if isinstance(teacher, SumModel) else (teacher,)
     linear = [member for member in members if isinstance(member, LinearModel)]
     # a prepared linear part supports missing values, a linear start does not
-    start = "linear" if linear and all(member.preparation is None for member in linear) else None
-    ranker = make_ranker("symmetric-mart", n_trees=max_trees, start=start, n_jobs=n_jobs, verbose=-1, **SETTINGS)
-    ranker.fit(_dataset(data.X, scores - scores.min(), data.sizes, data))
+    scored = bool(linear) and all(member.preparation is None for member in linear)
+    start: Literal["linear"] | None = "linear" if scored else None
+    ranker = Follower(n_trees=max_trees, start=start, n_jobs=n_jobs, verbose=-1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArgrankWarning)  # that Ctrl-C kept some of its trees
+        ranker.fit(_dataset(data.X, scores - scores.min(), data.sizes, data))
     if ranker.stop_ is Stop.INTERRUPTED:
         raise KeyboardInterrupt
     found: Model = ranker.model_
@@ -166,17 +188,20 @@ def _dataset(X: Any, y: Floats | None, sizes: Any, like: Any) -> Dataset:
     return Dataset(X, y, group=sizes, **known)
 
 
-def _copied(data: Dataset) -> Dataset:
+def _copied(data: Dataset, n_rows: int) -> Dataset:
     """Return the documents, and copies of them with half of the values from other documents of the query."""
-    if (COPIES + 1) * data.n_documents * data.n_features > MOST_CELLS:
+    least, most = COPIES
+    wanted = min(max(least, n_rows // data.n_documents), most)
+    n_copies = min(wanted, MOST_CELLS // (data.n_documents * data.n_features) - 1)
+    if n_copies < 1:
         return data
     rng, query = np.random.default_rng(0), data.query_of_row
     X = data.X.toarray() if data.is_sparse else data.X
     parts = [X]
-    for _ in range(COPIES):
+    for _ in range(n_copies):
         other = np.lexsort((rng.random(len(query)), query))
         parts.append(np.where(rng.random(X.shape) < 0.5, X, X[other]))
-    return _dataset(np.concatenate(parts), None, np.tile(data.sizes, COPIES + 1), data)
+    return _dataset(np.concatenate(parts), None, np.tile(data.sizes, n_copies + 1), data)
 
 
 def centred(scores: Floats, data: Dataset) -> Floats:

@@ -426,7 +426,6 @@ def test_interrupting_before_anything_is_finished_is_an_interruption(data, monke
         auto().fit(data)
 
 
-@pytest.mark.filterwarnings("ignore:SymmetricMART. interrupted")  # the forest's own, which does not count
 @pytest.mark.parametrize("round_", [0, 5])
 @pytest.mark.parametrize("part", [2, 4])
 def test_interrupting_the_compression_keeps_the_blend(data, monkeypatch, part, round_):

@@ -1,10 +1,12 @@
-"""The numbers of categories against loops over rows: whose labels they depend on, and what weights do."""
+"""The numbers of categories against loops over rows, and settled leaves against least squares."""
 
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import argrank as ar
 from argrank.models.symmetric import MOST_CODES
@@ -74,3 +76,62 @@ def test_a_large_code_takes_the_memory_of_its_table_alone():
         tracemalloc.stop()
     assert np.flatnonzero(np.isfinite(found.codes[0])).tolist() == [0, MOST_CODES - 1]
     assert np.isfinite(found.numbers[0]).tolist() == [True, True, False, False] * 10
+
+
+def grown(n_trees=12, **parameters):
+    """Boosters on differences within queries, with a further part, and the targets of the training rows."""
+    train, part = ar.make_ranking(50, 30, 4, truth="nonlinear", random_state=5).split(0.7, 0.3)
+    ranker = ar.make_ranker("symmetric-mart", n_trees=n_trees, depth=3, start=None, n_jobs=1, verbose=-1, **parameters)
+    boosters, loss, _, _ = ranker.boosters(train, [part])
+    for _ in range(n_trees):
+        boosters.grow()
+    return boosters, loss, train, part
+
+
+def within_queries(columns, data):
+    means = np.add.reduceat(columns, data.indptr[:-1]) / data.sizes.reshape(-1, *[1] * (columns.ndim - 1))
+    return columns - np.repeat(means, data.sizes, axis=0)
+
+
+def test_settled_values_are_those_of_least_squares_over_all_leaves():
+    boosters, loss, train, _ = grown()
+    model = boosters.model(boosters.sizes, 0.0)
+    columns = []
+    for number in range(len(model.values)):  # the indicator of every leaf, found by a model of this leaf alone
+        for leaf in range(model.values.shape[1]):
+            values = np.zeros_like(model.values)
+            values[number, leaf] = 1.0
+            columns.append(replace(model, values=values).scores(train.X))
+    design = within_queries(np.stack(columns, axis=1), train)
+    target = within_queries(train.y.astype(float), train)
+    best = np.linalg.lstsq(design, target, rcond=None)[0]
+    least = 0.5 * ((design @ best - target) ** 2).sum()
+    before = loss.value(boosters.training_scores())
+    boosters.settle(1000, 1e-9)
+    found = loss.value(boosters.training_scores())
+    assert -1e-9 < found - least < 1e-6 * (before - least)
+
+
+@pytest.mark.parametrize("pull", [0.1, 10.0])
+def test_every_pass_lowers_the_loss_with_the_penalty_on_moves(pull):
+    values = []
+    for passes in range(5):
+        boosters, loss, _, _ = grown(n_seeds=2)
+        before = boosters._forests
+        boosters.settle(passes, pull)
+        total = 0.0
+        for old, new in zip(before, boosters._forests, strict=True):
+            moves = sum(((b.values - a.values) ** 2).sum() for a, b in zip(old.trees, new.trees, strict=True))
+            total += loss.value(new.scores[0][:, None]) + 0.5 * pull * moves
+        values.append(total)
+    assert (np.diff(values) < 0).all()
+
+
+def test_scores_after_settling_are_those_of_the_model():
+    boosters, _, train, part = grown(n_seeds=2)
+    before = boosters.training_scores()
+    boosters.settle(2, 1.0)
+    model = boosters.model(boosters.sizes, 0.0)
+    for data, scores in zip((train, part), (boosters.training_scores(), *boosters.scores()), strict=True):
+        np.testing.assert_allclose(model.scores(data.X), scores[:, 0], rtol=0, atol=1e-12)
+    assert np.abs(boosters.training_scores() - before).max() > 0.01

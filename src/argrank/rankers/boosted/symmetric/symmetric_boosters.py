@@ -111,6 +111,30 @@ class SymmetricBoosters(Boosters):
         self._forests[number] = Forest((*forest.trees, tree), scores)  # both at once: Ctrl-C may come in between
         return True
 
+    def settle(self, passes: int, pull: float) -> None:
+        """Improve the values of all trees, one tree after another, each given its questions and the other trees.
+
+        ``pull`` is a penalty on how far a leaf's value moves from that with which it was grown, as a number of
+        documents.
+        """
+        for number, grown in enumerate(self._forests):
+            for _ in range(passes):
+                for place, first in enumerate(grown.trees):
+                    self._settle(number, place, first.values, pull)
+
+    def _settle(self, number: int, place: int, first: Floats, pull: float) -> None:
+        """Move the values of one tree of a seed by Newton's step, towards their first values by the penalty."""
+        forest = self._forests[number]
+        tree = forest.trees[place]
+        found = [leaves(blocks, tree.questions) for blocks in self._blocks]
+        slopes = self._slopes(forest.scores[0], number)
+        gradient, curvature = (np.bincount(found[0], one, len(first)) for one in slopes)
+        weight = pull * float(slopes[1].sum()) / self._weight
+        step = -(gradient + weight * (tree.values - first)) / (curvature + weight)
+        scores = tuple(before + step[leaf] for before, leaf in zip(forest.scores, found, strict=True))
+        trees = (*forest.trees[:place], tree._replace(values=tree.values + step), *forest.trees[place + 1 :])
+        self._forests[number] = Forest(trees, scores)
+
     def _drawn_rows(self, rng: np.random.Generator) -> NDArray[np.int32]:
         """Return the rows of the queries that are drawn for a tree."""
         data, share = self._data, float(self._ranker.bagging_fraction)
