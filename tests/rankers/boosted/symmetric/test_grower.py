@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from argrank.rankers.boosted.symmetric import bins as binning
 from argrank.rankers.boosted.symmetric import grower as growing
 from argrank.rankers.boosted.symmetric.bins import find_bins
 from argrank.rankers.boosted.symmetric.grower import Grower, Packed
@@ -118,6 +119,17 @@ def test_a_level_that_gains_nothing_is_not_asked():
     np.testing.assert_allclose(grown.values, [-2 / 2.1, 2 / 2.1])
     for gradient, curvature in ((np.zeros(4), np.ones(4)), (np.ones(4), np.zeros(4)), (np.full(4, np.nan), np.ones(4))):
         assert grown_on(X, gradient, curvature, 6, 0.1, [0])[1] is None
+
+
+def test_missing_values_outside_the_sample_of_cuts_are_asked(monkeypatch):
+    monkeypatch.setattr(binning, "SAMPLED", 40)
+    X, gradient = np.random.default_rng(2).normal(size=(400, 2)), np.zeros(400)
+    rare = np.setdiff1d(np.arange(0, 400, 20), np.linspace(0, 399, 40).astype(int))
+    X[rare, 0], gradient[rare] = np.nan, -1.0
+    bins, grown = grown_on(X, gradient, np.ones(400), 1, 0.1, np.zeros(2))
+    (question,) = grown.questions
+    assert (question.column, bins.cut(0, question.beyond), question.missing) == (0, np.inf, True)
+    np.testing.assert_array_equal(np.flatnonzero(grown.leaf), rare)
 
 
 def test_any_number_of_threads_and_blocks_gives_the_same_tree(monkeypatch):

@@ -22,11 +22,10 @@ Bytes = NDArray[np.uint8]
 
 
 class Bins(NamedTuple):
-    """The cuts between the bins of every column that has two bins at least, and whether values are missing there."""
+    """The cuts between the bins of every column that has two bins at least, of missing values, too."""
 
     columns: Integers  # of X
     cuts: list[Floats]
-    has_missing: NDArray[np.bool_]
 
     @property
     def n_bins(self) -> Integers:
@@ -103,8 +102,7 @@ def find_bins(X: Any, most: int, numbers: Mapping[int, Floats], weight: Floats, 
 
     found = map_threads(look, range(X.shape[1]), n_jobs)
     chosen = [column for column, (cuts, missing) in enumerate(found) if len(cuts) or missing]
-    missing = np.array([found[column][1] for column in chosen], bool)
-    return Bins(np.array(chosen, np.int64), [found[column][0] for column in chosen], missing)
+    return Bins(np.array(chosen, np.int64), [found[column][0] for column in chosen])
 
 
 def _cuts_of(values: NDArray[Any], weight: Floats | None, most: int) -> tuple[Floats, bool]:

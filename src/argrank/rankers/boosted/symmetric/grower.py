@@ -85,8 +85,8 @@ class Grower:
     """Grows symmetric trees on binned rows. Bit-identical for any number of threads, because sums are of integers."""
 
     def __init__(self, bins: Bins, blocks: list[Bytes], depth: int, signs: Floats, n_jobs: int | None) -> None:
-        self._bins, self._blocks, self._depth = bins, blocks, depth
-        self._signs, self._n_bins = signs[bins.columns], bins.n_bins
+        self._blocks, self._depth, self._signs, self._n_bins = blocks, depth, signs[bins.columns], bins.n_bins
+        self._has_missing = np.concatenate([*(block.min(axis=0) == 0 for block in blocks), np.empty(0, bool)])
         self._n_jobs = count_jobs(n_jobs)
 
     def grow(
@@ -138,7 +138,7 @@ class Grower:
 
         def look(part: Part) -> None:
             sum_bins(part.block, part.chosen, rows, packed.values, borders, part.sums, part.totals)
-            kinds = (one[part.columns] for one in (self._n_bins, self._bins.has_missing, self._signs))
+            kinds = (one[part.columns] for one in (self._n_bins, self._has_missing, self._signs))
             best_questions(
                 part.totals, len(borders) - 1, *kinds, bounds, packed.shift, packed.units, l2, part.scores, part.found
             )
