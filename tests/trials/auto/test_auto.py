@@ -58,7 +58,7 @@ def test_the_public_face():
 
 
 def test_it_says_what_each_member_got_and_what_to_expect(fitted, data):
-    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart 2"]
+    names = ["listnet", "rank-svm", "query-mart", "symmetric-mart", "symmetric-mart on pair-mart"]
     assert [member.name for member in fitted.members_] == names
     assert sum(member.weight for member in fitted.members_) == pytest.approx(1.0)
     assert all(0 < member.value <= 1 for member in fitted.members_)
@@ -107,7 +107,7 @@ def test_the_model_is_the_weighted_sum_of_refitted_members(fitted, data):
     grown = [(one, part) for one, part in zip(kept, model.members, strict=True) if one.n_trees is not None]
     assert grown
     for one, part in grown:  # the ranker itself, with the number of trees that is told, trained on everything
-        name, given = PAIRS if one.name == "symmetric-mart 2" else (one.name, MEMBERS["trees"][one.name])
+        name, given = PAIRS if one.name == "symmetric-mart on pair-mart" else (one.name, MEMBERS["trees"][one.name])
         settings = {**given, "n_trees": one.n_trees, "n_seeds": EFFORTS["default"].seeds}
         alone = ar.make_ranker(name, **settings, verbose=-1).fit(data).model_
         assert len(part.trees) == len(alone.trees)
@@ -179,7 +179,8 @@ def test_a_large_set_has_symmetric_trees_on_losses_for_the_order(data, large):
     assert losses(auto(), data, ("linear",)) == linear
     assert losses(auto(), data, ("trees",)) == trees, "one forest has no linear part"
     assert losses(auto(), data, ("trees", "linear")) == [*linear, *trees]
-    names = [*linear, "symmetric-mart", "symmetric-mart 2", "symmetric-mart 3"]
+    xendcg = "symmetric-mart on xendcg-mart"
+    names = [*linear, "symmetric-mart on pair-mart", xendcg, f"{xendcg} 2"]
     ranker = auto().fit(data)
     assert [member.name for member in ranker.members_] == names
     assert {part.kind for part in ranker.model_.members} <= {"linear", "symmetric-trees"}, "a flat sum"
@@ -554,7 +555,7 @@ def test_without_lightgbm_linear_and_symmetric_members_are_blended(data, monkeyp
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fast = auto(effort="fast").fit(data)
-    names = ["listnet", "rank-svm", "symmetric-mart", "symmetric-mart 2"]
+    names = ["listnet", "rank-svm", "symmetric-mart", "symmetric-mart on pair-mart"]
     for one, n_members in ((ranker, 4), (fast, 3)):
         assert [member.name for member in one.members_] == names[:n_members]
 

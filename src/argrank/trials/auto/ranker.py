@@ -272,7 +272,7 @@ class Auto(BaseRanker):
         return preparation_for(data, TARGETS[self.target].prepare or "auto", native=True)
 
     def _rankers(self, data: Dataset, families: tuple[str, ...]) -> dict[str, Any]:
-        """Return the members by name, with the threads and the seed of this ranker."""
+        """Return the members by name and loss, with the threads and the seed of this ranker."""
         there = is_distributed(data)
         missing, greatest = cluster.extent(cast(Any, data)) if there else (has_missing(data.X), None)
         given = self.members
@@ -295,8 +295,10 @@ class Auto(BaseRanker):
                 ranker.set_params(**scaled)
             elif isinstance(one, str) and "prepare" in scaled and known.get("prepare") == "auto":
                 ranker.set_params(prepare=scaled["prepare"])
-            names = (name, *(f"{name} {number}" for number in range(2, len(given) + 2)))
-            rankers[next(free for free in names if free not in rankers)] = ranker
+            loss = known.get("objective")
+            title = f"{name} on {loss}" if isinstance(loss, str) and loss != type(ranker).objective else name
+            titles = (title, *(f"{title} {number}" for number in range(2, len(given) + 2)))
+            rankers[next(free for free in titles if free not in rankers)] = ranker
         return rankers
 
     def _usual(self, data: Dataset, families: tuple[str, ...], missing: bool) -> Given:
