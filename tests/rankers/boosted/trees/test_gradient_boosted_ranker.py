@@ -239,7 +239,7 @@ def test_errors_of_the_users_callbacks_are_theirs(data):
     def wrong(environment):
         raise ValueError("mine")
 
-    with pytest.raises(ValueError, match="^mine$"):
+    with pytest.raises(ValueError, match="mine"):
         make("mart", callbacks=[wrong]).fit(data)
 
 
@@ -267,13 +267,13 @@ def test_continuing_on_other_texts_and_dates_keeps_what_was_learned(name, prepar
 
 @pytest.mark.parametrize("name", ["mcrank", "query-mart", "symmetric-mart", "xendcg-mart"])
 def test_values_missing_only_in_held_out_queries_leave_no_linear_start(data, name):
-    X = data.X.copy()
-    held = data.split(0.8, 0.2)[1]
-    X[np.isin(data.qid, held.qid), 0] = np.nan
-    lacking = ar.Dataset(X, data.y, group=data.sizes)
-    stopped = make(name, start="linear", early_stopping=3).fit(lacking)
-    without = make(name, early_stopping=3).fit(lacking)
-    assert stopped.predict(lacking).tobytes() == without.predict(lacking).tobytes()
+    settings = {"early_stopping": 3, "holdout": 0.7}
+    for row in data.indptr[:4]:  # at least one of the queries is held out
+        X = data.X.copy()
+        X[row, 0] = np.nan
+        lacking = ar.Dataset(X, data.y, group=data.sizes)
+        begun, without = (make(name, start=start, **settings).fit(lacking) for start in ("linear", None))
+        assert begun.predict(lacking).tobytes() == without.predict(lacking).tobytes()
 
 
 def test_a_linear_model_continues_on_no_missing_values(data):

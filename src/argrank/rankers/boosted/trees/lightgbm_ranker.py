@@ -54,12 +54,14 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
     interactions : sequence of sequences of feature names or column numbers, optional
         Groups of features that may be combined on a path to a leaf; by default all may.
     init_model : ranker, model, LightGBM booster or file of a model, optional
-        Continue from this model: the first tree starts from its scores. It replaces ``start``.
+        Continue from this model: the first tree starts from its scores. It replaces ``start``. Texts and dates of the
+        data are matched to those that it was trained on; new texts are added.
     callbacks : sequence of callables, optional
         Called like LightGBM's (``lightgbm.log_evaluation``, ``record_evaluation``, ``reset_parameter``, …), with
         ``scoring`` on every ``eval_set``.
     lightgbm_params : dict, optional
-        Further parameters for LightGBM, by any of its names; unknown ones are an error.
+        Further parameters for LightGBM, by any of its names. Unknown ones are an error, and so are those that have a
+        parameter here, such as ``monotone``.
     random_state
         Seeds the draws of rows, features and cuts.
     """
