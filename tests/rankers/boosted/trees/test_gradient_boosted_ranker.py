@@ -336,6 +336,15 @@ def test_names_of_lightgbms_parameters_are_checked(data, given, message):
         make("mart", lightgbm_params=given).fit(data)
 
 
+@pytest.mark.parametrize("name", ["direct-rank-trees", "mart", "pair-mart", "query-mart"])
+def test_gradients_beyond_float32_are_refused(data, name):
+    settings = {"n_trees": 3, "scoring": "map"} | ({"folds": 0, "measure": "map"} if "direct" in name else {})
+    ranker = ar.make_ranker(name, **settings)
+    assert ranker.fit(data.X, 1e30 * data.y, group=data.sizes).score(data) > 0.5
+    with pytest.raises(InputError, match=r"gradients below 1.7e\+38, which LightGBM can hold"):
+        ranker.fit(data.X, 1e40 * data.y, group=data.sizes)
+
+
 def test_mcrank_continues_no_model(data):
     with pytest.raises(OptionError, match="continues no model"):
         make("mcrank", init_model=make("mart").fit(data)).fit(data)

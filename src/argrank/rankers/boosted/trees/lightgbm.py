@@ -22,6 +22,7 @@ SMALL_CELLS = 2_000_000  # features times rows for which one thread is as fast a
 BATCH_VALUES = 1 << 22  # bytes of features that LightGBM reads at a time if rows are reordered
 SAMPLED_ROWS = 50_000  # rows that decide the bins; LightGBM's 200,000 take four times the memory, and were not better
 FRUITLESS = 10  # consecutive rounds without a split after which training stops
+LARGEST = 2.0**127  # that rounding keeps within float32
 BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
 
 #: Parameters that users cannot set here, with our parameter to use instead; None if our losses depend on it. LightGBM
@@ -177,10 +178,15 @@ def seed_of(*parts: int) -> int:
 
 
 def rounded(values: Floats) -> Floats:
-    """Return multiples of a common power of two, whose float32 sums are exact in any order."""
+    """Return multiples of a common power of two, whose float32 sums are exact in any order; raise beyond float32."""
     greatest = float(np.abs(values).max(initial=0.0))
     if greatest == 0.0:
         return values
+    if not greatest < LARGEST:
+        raise InputError(
+            f"y: expected labels, weights and a learning_rate with gradients below {LARGEST:.2g}, which LightGBM can "
+            f"hold, got {greatest:.2g}; scale them"
+        )
     unit = 2.0 ** (int(np.frexp(greatest)[1]) - BITS)
     return np.asarray(np.rint(values / unit) * unit)
 
