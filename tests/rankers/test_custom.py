@@ -86,3 +86,15 @@ def test_a_checkpoint_knows_the_loss(data, tmp_path, model):
     np.testing.assert_array_equal(first.predict(data), again.predict(data))
     with pytest.raises(ar.errors.InputError, match="another objective"):
         ar.make_ranker("custom", objective=pair_hinge, **settings).fit(data, checkpoint=tmp_path / "fit")
+
+
+@pytest.mark.parametrize("name", ["factor-rank", "position-match"])
+def test_rankers_of_other_data_have_no_objective(data, name):
+    for make in (
+        lambda: ar.objective(name),
+        lambda: ar.make_ranker("custom", objective=name).fit(data),
+        lambda: ar.make_ranker("direct-rank-trees", objective=name).fit(data),
+        lambda: ar.make_ranker("symmetric-mart", objective=name).fit(data),
+    ):
+        with pytest.raises(OptionError, match=f"{name} has no objective"):
+            make()

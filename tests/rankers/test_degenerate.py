@@ -118,3 +118,12 @@ def test_steps_that_grow_beyond_all_whole_numbers():
     data = ar.make_ranking(6, 5, 3, random_state=0)
     for factor in (2**63, 1e300):
         assert ar.make_ranker("coordinate-ascent", step_scale=factor, n_starts=1).fit(data).objective_ < 1
+
+
+@pytest.mark.parametrize("name", ["direct-rank", "direct-rank-trees"])
+def test_folds_inside_a_fit_need_queries_of_positive_weight(name):
+    """Else all queries of a fold could have weight 0."""
+    made = ar.make_ranking(24, 12, 5, random_state=7)
+    ranker = ar.make_ranker(name).fit(made.X, made.y, group=made.sizes, query_weight=np.arange(24) == 0)
+    assert ranker.stayed_ is not None
+    assert np.isnan(ranker.gain_)

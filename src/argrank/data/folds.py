@@ -158,8 +158,10 @@ def _join(parts: list[Integers], chosen: list[int]) -> Integers:
 
 
 def has_enough(data: Dataset, folds: int) -> bool:
-    """Tell whether there are enough queries for this number of folds inside a fit."""
-    return data.n_queries >= FEWEST * folds
+    """Tell whether there are enough queries of positive weight for this number of folds inside a fit."""
+    weight = data.query_weight
+    n_queries = data.n_queries if weight is None else int(np.count_nonzero(weight))
+    return n_queries >= FEWEST * folds
 
 
 def left_out(

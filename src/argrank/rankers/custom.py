@@ -21,7 +21,7 @@ from argrank.rankers.boosted.trees.boosted_ranker import row_weights
 from argrank.rankers.boosted.trees.boosting import Draw, Loss
 from argrank.rankers.boosted.trees.lightgbm_ranker import LightGBMRanker
 from argrank.rankers.linear.linear_ranker import LinearRanker, Restarted
-from argrank.rankers.registry import make_ranker
+from argrank.rankers.registry import objective
 from argrank.rankers.trace import Outcome, Watcher
 
 
@@ -89,7 +89,7 @@ class Custom(Restarted, LinearRanker):
         if isinstance(given, Objective):
             return given
         if isinstance(given, str):
-            return make_ranker(given)._objective()
+            return objective(given)
         if isinstance(given, type) or not isinstance(given, Hashable) or not callable(given):
             raise OptionError(
                 "objective: expected a function f(scores, labels) -> (value, gradient), an objective or its name, got "

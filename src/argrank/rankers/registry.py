@@ -199,6 +199,13 @@ def make_ranker(name: str, **parameters: Any) -> BaseRanker:
         raise OptionError(f"{name} has no parameter {unknown!r}; it has {', '.join(known)}") from error
 
 
+def make_judged(name: str, **parameters: Any) -> BaseRanker:
+    """Make a ranker of judged documents, for its objective; raise for rankers of other data."""
+    if RANKERS[name].takes != "ranking":
+        raise OptionError(f"{name} has no objective for judged documents: it learns from other data")
+    return make_ranker(name, **parameters)
+
+
 @checked
 def objective(name: str, **parameters: Any) -> Objective:
     """Return the function of scores that ``make_ranker(name, **parameters)`` minimises.
@@ -216,7 +223,7 @@ def objective(name: str, **parameters: Any) -> Objective:
     >>> value, gradient.tolist()
     (1.25, [-2.0, 0.5, 1.5])
     """
-    return make_ranker(name, **parameters)._objective()
+    return make_judged(name, **parameters)._objective()
 
 
 def registered_name(ranker: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import argrank as ar
@@ -118,6 +119,32 @@ def test_any_regressor_is_a_weak_learner(data, base, tmp_path):
     if isinstance(base, Ridge):
         with pytest.raises(InputError, match="missing"):
             ranker.fit(X, data.y, group=data.sizes)
+
+
+@pytest.mark.parametrize("objective", ["regression", "listnet", "rank-svm"])
+@pytest.mark.parametrize("base", [None, DecisionTreeRegressor(max_depth=3)])
+def test_a_query_of_weight_two_is_two_queries_and_one_of_weight_zero_is_none(objective, base):
+    made = ar.make_ranking(60, 10, 6, truth="nonlinear", random_state=3)
+    X, weight = np.clip(np.round(2 * made.X), -3, 3), np.repeat([2, 0, 1], [10, 10, 40])
+    settings = {"objective": objective, "base_estimator": base, **SMALL, "n_trees": 1, "min_documents": 1}
+    weighed = DirectRankTrees(**settings).fit(X, made.y, group=made.sizes, query_weight=weight)
+    twice = np.concatenate([np.arange(made.indptr[q], made.indptr[q + 1]) for q in np.repeat(np.arange(60), weight)])
+    repeated = DirectRankTrees(**settings).fit(X[twice], made.y[twice], group=[10] * 60)
+    np.testing.assert_allclose(weighed.predict(X), repeated.predict(X), atol=1e-6)
+
+
+def test_a_regressor_without_weights_refuses_queries_of_different_weight(data):
+    weight = np.arange(data.n_queries)
+    ranker = DirectRankTrees(base_estimator=KNeighborsRegressor(), **SMALL)
+    with pytest.raises(OptionError, match="base_estimator: expected a regressor that takes sample_weight"):
+        ranker.fit(data.X, data.y, group=data.sizes, query_weight=weight)
+
+
+def test_a_linear_start_refuses_validation_data_with_missing_values(data):
+    X = data.X.copy()
+    X[3, 0] = np.nan
+    with pytest.raises(InputError, match="eval_set: expected no missing values"):
+        DirectRankTrees(**FEW).fit(data, eval_set=ar.Dataset(X, data.y, group=data.sizes))
 
 
 def test_early_stopping_keeps_the_best_round(data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 
@@ -221,6 +222,68 @@ def test_lightgbms_callbacks_work(data):
     assert stopped.objective_ == pytest.approx(((stopped.predict(train) - train.y) ** 2).sum())
 
 
+@pytest.mark.parametrize(
+    ("callback", "message"),
+    [
+        (lgb.early_stopping(2, verbose=False), "at least one dataset"),
+        (lgb.reset_parameter(learning_rate=[0.1]), "has to be equal to 'num_boost_round'"),
+        (lgb.reset_parameter(learning_rate=lambda number: -1.0), r"\(learning_rate\) > \(0.0\)$"),
+    ],
+)
+def test_errors_of_lightgbms_callbacks_are_ours(data, callback, message):
+    with pytest.raises(OptionError, match=f"callbacks: LightGBM says: .*{message}"):
+        make("mart", callbacks=[callback]).fit(data)
+
+
+def test_errors_of_the_users_callbacks_are_theirs(data):
+    def wrong(environment):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        make("mart", callbacks=[wrong]).fit(data)
+
+
+@pytest.mark.parametrize("name", ["lambda-mart", "mart", "query-mart"])
+@pytest.mark.parametrize("prepare", ["auto", "one-hot"])
+def test_continuing_on_other_texts_and_dates_keeps_what_was_learned(name, prepare):
+    random, worth = np.random.default_rng(0), {"a": 2, "b": 0, "c": 1, "d": 3, "e": 1}
+
+    def table(texts, newest):
+        brand, age = random.choice(list(texts), 300), random.integers(0, 30, 300)
+        listed = np.datetime64(newest) - np.where(np.arange(300) == 0, 0, age)
+        label = [worth[one] + (days < 15) for one, days in zip(brand, age, strict=True)]
+        columns = {"qid": np.repeat(np.arange(20), 15), "label": label, "brand": brand, "listed": listed.astype(str)}
+        return ar.Dataset(pd.DataFrame(columns), dates=["listed"])
+
+    one, other = table("abcd", "2025-06-30"), table("dceb", "2025-12-31")
+    first = make(name, n_trees=40, prepare=prepare).fit(one)
+    again = make(name, n_trees=1, learning_rate=1e-9, init_model=first).fit(other, eval_set=one)
+    for data in (one, other):
+        change = again.predict(data) - first.predict(data)
+        np.testing.assert_allclose(change, change[0], atol=1e-6)
+    assert again.model_.categories == {"brand": ("a", "b", "c", "d", "e")}
+    assert again.trace_["validation"][-1] == pytest.approx(again.score(one), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["mcrank", "query-mart", "symmetric-mart", "xendcg-mart"])
+def test_values_missing_only_in_held_out_queries_leave_no_linear_start(data, name):
+    settings = {"early_stopping": 3, "holdout": 0.7}
+    for row in data.indptr[:4]:  # at least one of the queries is held out
+        X = data.X.copy()
+        X[row, 0] = np.nan
+        lacking = ar.Dataset(X, data.y, group=data.sizes)
+        begun, without = (make(name, start=start, **settings).fit(lacking) for start in ("linear", None))
+        assert begun.predict(lacking).tobytes() == without.predict(lacking).tobytes()
+
+
+def test_a_linear_model_continues_on_no_missing_values(data):
+    X = data.X.copy()
+    X[3, 0] = np.nan
+    lacking = ar.Dataset(X, data.y, group=data.sizes, feature_names=data.feature_names)
+    with pytest.raises(InputError, match="init_model: expected one that scores missing values"):
+        make("mart", init_model=ar.make_ranker("rank-svm").fit(data)).fit(lacking)
+
+
 @pytest.mark.parametrize("name", ["lambda-mart", "pair-mart", "xendcg-mart"])
 def test_a_costly_objective_is_recorded_only_when_asked(data, name):
     silent, asked = make(name).fit(data), make(name, verbose=1).fit(data)
@@ -258,11 +321,28 @@ def test_wrong_parameters_are_refused(data, wrong):
         ({"n_estimators": 5}, "n_estimators is argrank's own to set; use n_trees"),
         ({"application": "regression"}, "application is argrank's own to set"),
         ({"max_bin": 15, "max_bins": 15}, "max_bins is another name of max_bin"),
+        ({"cat_feature": [0], "mc": [1] * 6}, "cat_feature is argrank's own to set; use categorical_features"),
+        ({"monotone_constraints": [1] * 6}, "monotone_constraints is argrank's own to set; use monotone"),
+        ({"interaction_constraints": [[0, 99]]}, "interaction_constraints is argrank's own to set; use interactions"),
+        ({"data": "x"}, "data is argrank's own to set"),
+        ({"bagging_fraction": "half"}, "expected a number as bagging_fraction, got 'half'"),
+        ({"colsample_bytree": None}, "expected a number as colsample_bytree, got None"),
+        ({"max_bin": {}}, "expected a number, a text or a list as max_bin, got {}"),
+        ({"max_bin": 1}, r"LightGBM says: Check failed: \(max_bin\) > \(1\)$"),
     ],
 )
 def test_names_of_lightgbms_parameters_are_checked(data, given, message):
     with pytest.raises(OptionError, match=message):
         make("mart", lightgbm_params=given).fit(data)
+
+
+@pytest.mark.parametrize("name", ["direct-rank-trees", "mart", "pair-mart", "query-mart"])
+def test_gradients_beyond_float32_are_refused(data, name):
+    settings = {"n_trees": 3, "scoring": "map"} | ({"folds": 0, "measure": "map"} if "direct" in name else {})
+    ranker = ar.make_ranker(name, **settings)
+    assert ranker.fit(data.X, 1e30 * data.y, group=data.sizes).score(data) > 0.5
+    with pytest.raises(InputError, match=r"gradients below 1.7e\+38, which LightGBM can hold"):
+        ranker.fit(data.X, 1e40 * data.y, group=data.sizes)
 
 
 def test_mcrank_continues_no_model(data):

@@ -21,7 +21,7 @@ from argrank.rankers.boosted.trees.boosting import Boosters, Loss, Starts, State
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker
 from argrank.rankers.boosted.trees.mcrank import McRank
 from argrank.rankers.custom import Custom, ObjectiveLoss
-from argrank.rankers.registry import make_ranker
+from argrank.rankers.registry import make_judged
 from argrank.rankers.training_data import check_training
 
 
@@ -80,7 +80,7 @@ class SymmetricMART(GradientBoostedRanker):
         if isinstance(self.objective, BaseRanker):
             inner = clone(self.objective)
         elif isinstance(self.objective, str):
-            inner = make_ranker(self.objective)
+            inner = make_judged(self.objective)
         else:
             inner = Custom(objective=self.objective)
         if isinstance(inner, McRank):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from argrank._types import Floats, Integers
 from argrank.data.dataset import Dataset
@@ -80,10 +81,9 @@ class Descent:
         self._risk = make_risk(data, objective, n_jobs)
         some = int(np.argmax(self._risk.query_shares))
         self._n_queries = float(data.n_queries * query_shares(data)[some] / self._risk.query_shares[some])
-        self._hessian = np.ones(data.n_documents)
+        self._hessian = row_weights(data)
         self._targets: Floats | None = None
         if isinstance(objective, SquaredError):
-            self._hessian = row_weights(data)
             targets = objective.targets(data)
             self._targets = targets - float((self._hessian * (targets - begin)).sum() / self._hessian.sum())
 
@@ -199,7 +199,13 @@ class Regressors:
         if "random_state" in regressor.get_params():
             regressor.set_params(random_state=int(self._seeds.integers(2**31)))
         extra = {} if (hessian == hessian[0]).all() else {"sample_weight": hessian}
-        regressor.fit(self._X, -gradient / hessian, **extra)
+        if extra and not has_fit_parameter(regressor, "sample_weight"):
+            raise OptionError(
+                f"base_estimator: expected a regressor that takes sample_weight, since queries have different weights, "
+                f"got {shown(self._base)}"
+            )
+        targets = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
+        regressor.fit(self._X, targets, **extra)
         output = np.asarray(regressor.predict(self._X), np.float64)
         return None if float(np.ptp(output)) == 0.0 else Weak(output, Member(1.0, regressor))
 

@@ -122,6 +122,7 @@ class Rounds:
             np.zeros((part.data.n_documents, 1)) if start is None else part.scores_of(start)[:, None]
             for part in watcher.validations
         ]
+        check_starts(None, *self._starts)
         self._validation = [scores.copy() for scores in self._starts]
         self.best, self._best_value, self.n_recorded = 0, -np.inf, 0
         self.kept: list[Any] = []
@@ -170,8 +171,22 @@ def stopping_value(row: Mapping[str, float], watcher: Watcher) -> float:
     return value
 
 
+def check_starts(training: Floats | None, *validation: Floats) -> None:
+    """Raise if there are rows that the model which trees start from cannot score, since values are missing."""
+    if training is not None and np.isnan(training).any():
+        raise InputError(
+            "init_model: expected one that scores missing values, which the data has; train it with prepare='always', "
+            "or see argrank.impute"
+        )
+    if any(np.isnan(scores).any() for scores in validation):
+        raise InputError(
+            "eval_set: expected no missing values, as in training, got NaN, for which there is no linear start; train "
+            "with start=None or prepare='always', or see argrank.impute"
+        )
+
+
 def row_weights(data: Dataset) -> Floats:
-    """Return every row's weight times that of its query, 1 on average.
+    """Return every row's weight, a number of rows, times that of its query, which is 1 on average.
 
     Rows with gains are weighted only by their examinations, which include the sessions of their query.
     """

@@ -28,7 +28,7 @@ from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker, Rounds,
 from argrank.rankers.boosted.trees.lightgbm import feature_columns
 from argrank.rankers.boosted.trees.linear_start import joined, linear_start
 from argrank.rankers.estimator import Measured
-from argrank.rankers.registry import ranker_class
+from argrank.rankers.registry import objective
 from argrank.rankers.trace import Interruption, Outcome, Watcher
 from argrank.rankers.training_data import FORESTS, Work
 from argrank.solvers.problem import Stop
@@ -106,7 +106,7 @@ class DirectRankTrees(Measured, LeafwiseRanker):
 
     def _growing(self) -> Objective:
         """Return the objective on whose gradients trees are grown; what is minimised is 1 - measure itself."""
-        return ranker_class(self.objective)()._objective()
+        return objective(self.objective)
 
     def _train(self, data: Dataset, watcher: Watcher, start: Floats | None) -> Outcome:
         self._check_choices()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +13,14 @@ import numpy as np
 
 from argrank._declared import Above, AtLeast, AtMost, Below, Count32, NotNegative, Positive, Share
 from argrank._types import Floats
+from argrank.data.checks import has_missing
 from argrank.data.dataset import Dataset
 from argrank.errors import InputError, OptionError, shown
 from argrank.models.linear import LinearModel
 from argrank.models.model import Model
-from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, row_weights, stopping_value
+from argrank.rankers.boosted.trees.boosted_ranker import BoostedRanker, check_starts, row_weights, stopping_value
 from argrank.rankers.boosted.trees.boosting import Boosters, Loss, Starts, State
-from argrank.rankers.boosted.trees.lightgbm import feature_columns, seed_of
+from argrank.rankers.boosted.trees.lightgbm import feature_columns, said, seed_of
 from argrank.rankers.boosted.trees.linear_start import linear_start
 from argrank.rankers.estimator import check_parameters
 from argrank.rankers.trace import Interruption, Outcome, Watcher
@@ -97,11 +99,7 @@ class GradientBoostedRanker(BoostedRanker):
         starts = None
         if model is not None or offset != 0.0:
             starts = [scores + offset for scores in (begin, *(self._begin(model, one) for one in parts))]
-            if any(np.isnan(scores).any() for scores in starts):
-                raise InputError(
-                    "eval_set: expected no missing values, as in training, got NaN, for which there is no linear "
-                    "start; train with start=None or prepare='always', or see argrank.impute"
-                )
+            check_starts(*starts)
         return self._boosters(data, parts, loss, starts, kept), loss, model, offset
 
     def _begin(self, start: Model | None, data: Dataset) -> Floats:
@@ -120,12 +118,15 @@ class GradientBoostedRanker(BoostedRanker):
             raise InputError("early_stopping: expected an eval_set, or queries to hold out, got a single query")
         found: Outcome | None = None
         rest, held = data.split(1.0 - self.holdout, self.holdout, random_state=self.random_state)
+        searching = copy.copy(self)
+        if has_missing(data.X):  # perhaps only in the held-out part, which a linear start could not score
+            searching.start = None
         done = watcher.keeper.finished()
         if done is None:
             search = Watcher(type(self).__name__, self._validations([held]), self.verbose)
             search.trace, search.keeper = watcher.trace, watcher.keeper
             with search:
-                found = Growing(self, rest, search, self.n_trees, self.early_stopping, self._callbacks).run()
+                found = Growing(searching, rest, search, self.n_trees, self.early_stopping, self._callbacks).run()
             done = {"n_iter": found.n_iter}
             if found.stop is not Stop.INTERRUPTED:
                 watcher.keeper.finish(done)
@@ -272,6 +273,10 @@ class Growing:
                     callback(CallbackEnv(booster, booster.params, number, 0, self._n_rounds, seen))
                 except EarlyStopException as stop:
                     return int(stop.best_iteration)
+                except (lightgbm.basic.LightGBMError, TypeError, ValueError) as error:
+                    if isinstance(error, TypeError | ValueError) and callback.__module__ != "lightgbm.callback":
+                        raise  # from a function of the user's own
+                    raise OptionError(f"callbacks: LightGBM says: {said(error)}") from error
                 if row is not None:
                     break  # callbacks without effect are called once
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
@@ -21,20 +22,27 @@ SMALL_CELLS = 2_000_000  # features times rows for which one thread is as fast a
 BATCH_VALUES = 1 << 22  # bytes of features that LightGBM reads at a time if rows are reordered
 SAMPLED_ROWS = 50_000  # rows that decide the bins; LightGBM's 200,000 take four times the memory, and were not better
 FRUITLESS = 10  # consecutive rounds without a split after which training stops
+LARGEST = 2.0**127  # that rounding keeps within float32
 BITS = 23  # of a gradient: LightGBM keeps float32, and sums of 2^29 such numbers are exact in float64
 
-#: Parameters that users cannot set here, with our parameter to use instead; None if our losses depend on it.
+#: Parameters that users cannot set here, with our parameter to use instead; None if our losses depend on it. LightGBM
+#: ends the process on wrong columns or on monotone categories.
 OURS = {
     "boost_from_average": None,
     "boosting": None,
+    "categorical_feature": "categorical_features",
+    "data": None,
     "early_stopping_round": "early_stopping",
+    "interaction_constraints": "interactions",
     "linear_tree": None,
     "metric": "scoring",
+    "monotone_constraints": "monotone",
     "num_class": None,
     "num_iterations": "n_trees",
     "objective": None,
     "seed": "random_state",
 }
+SHARES = ("bagging_fraction", "feature_fraction")  # below 1 they mean random draws
 
 
 def load_lightgbm() -> Any:
@@ -78,13 +86,18 @@ def can_split(train: Any, n_features: int) -> bool:
     return any(train.feature_num_bin(feature) > 0 for feature in range(n_features))
 
 
+def said(error: BaseException) -> str:
+    """Return what LightGBM says, in one line and without the place in its source."""
+    return re.sub(r" at /.*", "", " ".join(str(error).split()))
+
+
 @contextlib.contextmanager
 def refusals() -> Iterator[None]:
     """Convert LightGBM's errors about features to InputErrors."""
     try:
         yield
     except load_lightgbm().basic.LightGBMError as error:
-        raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
+        raise InputError(f"X: expected features that trees can split, but LightGBM says: {said(error)}") from error
 
 
 def common_parameters(data: Dataset, n_jobs: int | None) -> dict[str, Any]:
@@ -118,8 +131,23 @@ def further_parameters(given: Mapping[Any, Any]) -> dict[str, Any]:
             raise OptionError(f"lightgbm_params: {name} is argrank's own to set{instead}")
         if main in found:
             raise OptionError(f"lightgbm_params: {name} is another name of {main}, which is given, too")
-        found[main] = value
+        found[main] = readable(name, value, main in SHARES)
     return found
+
+
+def readable(name: str, value: Any, share: bool) -> Any:
+    """Return the value of a parameter if LightGBM can read it, a share as a number, or raise."""
+    if not share and (value is None or isinstance(value, str | int | float | np.generic | Sequence | np.ndarray)):
+        return value
+    try:
+        if share:
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise OptionError(
+        f"lightgbm_params: expected {'a number' if share else 'a number, a text or a list'} as {name}, got "
+        f"{shown(value)}"
+    )
 
 
 @functools.cache
@@ -150,10 +178,15 @@ def seed_of(*parts: int) -> int:
 
 
 def rounded(values: Floats) -> Floats:
-    """Return multiples of a common power of two, whose float32 sums are exact in any order."""
+    """Return multiples of a common power of two, whose float32 sums are exact in any order; raise beyond float32."""
     greatest = float(np.abs(values).max(initial=0.0))
     if greatest == 0.0:
         return values
+    if not greatest < LARGEST:
+        raise InputError(
+            f"y: expected labels, weights and a learning_rate with gradients below {LARGEST:.2g}, which LightGBM can "
+            f"hold, got {greatest:.2g}; scale them"
+        )
     unit = 2.0 ** (int(np.frexp(greatest)[1]) - BITS)
     return np.asarray(np.rint(values / unit) * unit)
 

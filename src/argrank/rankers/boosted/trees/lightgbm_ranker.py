@@ -22,6 +22,7 @@ from argrank.models.model import Model, fitted_model
 from argrank.models.sum import SumModel
 from argrank.models.tree import Tree
 from argrank.models.trees import TreesModel
+from argrank.rankers.base_ranker import BaseRanker
 from argrank.rankers.boosted.trees.boosted_ranker import LeafwiseRanker
 from argrank.rankers.boosted.trees.boosting import Boosters, Loss, Starts, State
 from argrank.rankers.boosted.trees.gradient_boosted_ranker import GradientBoostedRanker, mapping
@@ -33,6 +34,7 @@ from argrank.rankers.boosted.trees.lightgbm import (
 )
 from argrank.rankers.boosted.trees.linear_start import joined
 from argrank.rankers.boosted.trees.seeded_boosters import LightGBMBoosters
+from argrank.rankers.checkpoint import Checkpoint
 from argrank.rankers.trace import Outcome, Watcher
 
 
@@ -52,12 +54,14 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
     interactions : sequence of sequences of feature names or column numbers, optional
         Groups of features that may be combined on a path to a leaf; by default all may.
     init_model : ranker, model, LightGBM booster or file of a model, optional
-        Continue from this model: the first tree starts from its scores. It replaces ``start``.
+        Continue from this model: the first tree starts from its scores. It replaces ``start``. Texts and dates of the
+        data are matched to those that it was trained on; new texts are added.
     callbacks : sequence of callables, optional
         Called like LightGBM's (``lightgbm.log_evaluation``, ``record_evaluation``, ``reset_parameter``, …), with
         ``scoring`` on every ``eval_set``.
     lightgbm_params : dict, optional
-        Further parameters for LightGBM, by any of its names; unknown ones are an error.
+        Further parameters for LightGBM, by any of its names. Unknown ones are an error, and so are those that have a
+        parameter here, such as ``monotone``.
     random_state
         Seeds the draws of rows, features and cuts.
     """
@@ -92,6 +96,16 @@ class LightGBMRanker(GradientBoostedRanker, LeafwiseRanker):
 
         self._check()
         return _cluster_trees.train(self, cast(Any, data), self._seeds(), watcher)
+
+    def _fit(
+        self,
+        data: Dataset,
+        validations: list[Dataset],
+        start: Floats | None = None,
+        keeper: Checkpoint | None = None,
+    ) -> BaseRanker:
+        model = self._given_model()
+        return super()._fit(data if model is None else coded_like(model, data), validations, start, keeper)
 
     def _preparation(self, data: Dataset) -> Preparation | None:
         model = self._given_model()
@@ -178,6 +192,19 @@ def read_model(given: Any) -> Model:
             f"init_model: expected a model of trees, a linear one or a sum of both, got {type(model).__name__}"
         )
     return model
+
+
+def coded_like(model: Model, data: Dataset) -> Dataset:
+    """Return data with texts and dates coded as a model codes them; texts that it does not know come after its own."""
+    names = data.feature_names
+    if is_distributed(data) or names is None or names != model.feature_names:
+        return data
+    given = data.categories or {}
+    known = {
+        name: (*texts, *(text for text in given.get(name, ()) if text not in texts))
+        for name, texts in (model.categories or {}).items()
+    }
+    return data._like(replace(model, categories=known or None))
 
 
 def _from_lightgbm(booster: Any) -> TreesModel:

@@ -21,11 +21,13 @@ from argrank.models.trees import tree_sums
 from argrank.rankers.boosted.trees.boosting import Boosters, Draw, Loss, Starts, State
 from argrank.rankers.boosted.trees.lightgbm import (
     FRUITLESS,
+    SHARES,
     can_split,
     check_bins,
     load_lightgbm,
     rounded,
     rows_of,
+    said,
     seed_of,
     shown_scores,
 )
@@ -48,7 +50,7 @@ class LightGBMBoosters(Boosters):
         lightgbm = load_lightgbm()
         check_bins(data)
         self._loss, self._seeds, self._n_parts = loss, seeds, len(parts)
-        self.draws = any(parameters[name] < 1 for name in ("feature_fraction", "bagging_fraction"))
+        self.draws = any(parameters[name] < 1 for name in SHARES)
         self.draws |= bool(parameters["extra_trees"])
         self._refusal = lightgbm.basic.LightGBMError
         common = {**parameters, "num_class": loss.n_outputs, "seed": seeds[0]}
@@ -70,8 +72,8 @@ class LightGBMBoosters(Boosters):
             self._can_split = can_split(train, data.n_features)
         except lightgbm.basic.LightGBMError as error:
             if "config" in str(error):  # where LightGBM checks its parameters
-                raise OptionError(f"lightgbm_params: LightGBM says: {error}") from error
-            raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
+                raise OptionError(f"lightgbm_params: LightGBM says: {said(error)}") from error
+            raise InputError(f"X: expected features that trees can split, but LightGBM says: {said(error)}") from error
         self._number = 0
         self._texts: list[list[str]] = [[] for _ in seeds]  # scores of trees from another process
         self._idle = [0 for _ in seeds]  # idle trees at the start of a booster
@@ -128,7 +130,7 @@ class LightGBMBoosters(Boosters):
     def _seed(self, booster: Any, seed: int) -> None:
         """Make random draws depend only on seed and round: LightGBM's own generators cannot be restored."""
         number = seed_of(seed, self._number)
-        share = float(self._parameters["bagging_fraction"])
+        share = self._parameters["bagging_fraction"]
         seeds = {"bagging_seed": number, "feature_fraction_seed": number, "extra_seed": number}
         if share < 1:  # LightGBM reads the seed only if the share changes
             booster.reset_parameter({"bagging_fraction": 0.999 * share})
@@ -159,7 +161,9 @@ class LightGBMBoosters(Boosters):
             finished = booster.update(fobj=slopes)
         except self._refusal as error:
             if "num_data" not in str(error):
-                raise InputError(f"X: expected features that trees can split, but LightGBM says: {error}") from error
+                raise InputError(
+                    f"X: expected features that trees can split, but LightGBM says: {said(error)}"
+                ) from error
             return True  # too few rows were drawn
         if finished and booster.current_iteration() > size:  # a first tree without a split, which LightGBM keeps
             booster.rollback_one_iter()
