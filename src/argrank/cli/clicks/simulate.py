@@ -8,7 +8,7 @@ from typing import Any, cast
 import typer
 
 from argrank.cli import arguments, options
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 
 
 @options.with_columns
@@ -27,7 +27,7 @@ def run(
     vary: float = option("--vary", 1.0, "How much pages vary; with 0 everybody sees the same."),
     traffic: float = option("--traffic", 0.0, "How unevenly queries are searched; 0 for equally often."),
     random_state: int = option("--seed", 0, "Random seed."),
-    output: Path = option("--output -o FILE", ..., "Write the log: .csv, .parquet, .arrow."),
+    output: Path = file_option("--output -o FILE", ..., "Write the log: .csv, .parquet, .arrow."),
 ) -> None:
     """Simulate what people would click on pages of one or more systems.
 
