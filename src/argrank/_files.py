@@ -185,12 +185,11 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     name = os.fspath(path)
     try:
-        target = _target(name)
-        mode = target.stat().st_mode if target.exists() else None
+        target, mode = _target(name), _mode(name)
     except (OSError, ValueError) as error:
         raise _unwritable(name, error) from error
     if mode is not None and not stat.S_ISREG(mode):
-        with _directly(name, target) as stream:
+        with _directly(name) as stream:
             yield stream
         return
     try:
@@ -212,6 +211,21 @@ def write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError) and error.errno in FULL:
             raise _unwritable(name, error) from error
         raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise as ``write_bytes`` would if a file cannot be written: before the work whose result it is to hold."""
+    name = os.fspath(path)
+    try:
+        target, mode = _target(name), _mode(name)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if mode is None or stat.S_ISREG(mode):
+            descriptor, temporary = _unfinished(target, tempfile.mkstemp)
+            os.close(descriptor)
+            os.unlink(temporary)
+    except (OSError, ValueError) as error:
+        raise _unwritable(name, error) from error
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -270,6 +284,11 @@ def _target(name: str) -> Path:
     return target
 
 
+def _mode(name: str) -> int | None:
+    """Return the mode of what has a name; None if nothing has. The target of /dev/stdout may be a pipe, without one."""
+    return os.stat(name).st_mode if os.path.exists(name) else None
+
+
 def _take_back(target: Path) -> None:
     """Restore a folder that was set aside by a process that was killed before the new folder got its name."""
     if not target.exists():
@@ -295,9 +314,9 @@ def _swap(folder: Path, target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _directly(name: str, target: Path) -> Iterator[IO[bytes]]:
+def _directly(name: str) -> Iterator[IO[bytes]]:
     try:
-        with open(target, "wb") as raw, _compressor(raw, target) as stream:
+        with open(name, "wb") as raw, _compressor(raw, Path(name)) as stream:
             yield stream
     except OSError as error:
         raise _unwritable(name, error) from error

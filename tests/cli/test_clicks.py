@@ -49,6 +49,20 @@ def test_the_whole_way(capsys, shop):
     assert code == 2
 
 
+def test_a_model_may_be_simulated_and_a_run_is_refused(capsys, shop):
+    data, model, run_file = shop / "data.csv", shop / "model.json", shop / "ranked.csv"
+    judged = ar.load(data)
+    ranker = ar.make_ranker("regression").fit(judged)
+    ranker.save(model)
+    simulate = ("clicks", "simulate", data, "--sessions", 200, "-o", shop / "log.parquet")
+    assert run(capsys, *simulate, model)[0] == 0
+    expected = ar.simulate_clicks(judged, {"model": ranker.predict(judged)}, n_sessions=200, vary=1.0)
+    assert ar.load_clicks(shop / "log.parquet").click.tolist() == expected.click.tolist()
+    assert run(capsys, "predict", model, data, "-o", run_file)[0] == 0
+    code, _, err = run(capsys, *simulate, run_file)
+    assert (code, err) == (2, f"argrank: {run_file}: expected a model, or one score for each row, got a run\n")
+
+
 def test_mistakes_are_one_line(capsys, shop):
     (shop / "log.csv").write_text("session,query,sku,rank,click\n1,tv,a,0,1\n1,tv,b,1,0\n")
     code, out, err = run(capsys, "clicks", "inspect", shop / "log.csv")

@@ -229,6 +229,19 @@ def test_segments(trec, capsys):
     assert "expected a table" in err
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "damaged.run: expected lines of qid Q0 docno rank score tag, got an empty file"),
+        ("q1 Q0 d1 1 2\n", "damaged.run:1: expected 6 fields (qid Q0 docno rank score tag), got 5: 'q1 Q0 d1 1 2'"),
+        ("q 1 Q0 d 1 2 x\n", "damaged.run:1: expected 6 fields (qid Q0 docno rank score tag), got 7: 'q 1 Q0 d 1 2 x'"),
+    ],
+)
+def test_a_damaged_run_is_named_with_its_line(trec, capsys, text, why):
+    (trec / "damaged.run").write_text(text)
+    assert run(capsys, "judged.qrels", "damaged.run") == (2, "", f"argrank: {why}\n")
+
+
 def test_scores_cannot_be_measured_against_judgements_alone(trec, capsys):
     (trec / "scores.txt").write_text("1\n2\n")
     code, _, err = run(capsys, "judged.qrels", "scores.txt")

@@ -49,6 +49,14 @@ def test_export_takes_names_and_check_data(capsys, saved, tmp_path):
     assert [one["name"] for one in json.loads((tmp_path / "s" / "features.json").read_text())] == ["a", "b"]
 
 
+@pytest.mark.parametrize("name", ["vespa", "solr"])
+def test_refused_names_are_answered_with_the_option(capsys, tmp_path, name):
+    path = tmp_path / "model.json"
+    LinearModel(np.array([1.0, -2.0]), feature_names=("the price", "a\0b")).save(path)
+    code, _, err = run(capsys, "export", path, "--to", name, "-o", tmp_path / "x")
+    assert (code, err.endswith("give features=[…] (--features)\n")) == (2, True)
+
+
 def test_export_refuses_in_one_line(capsys, saved, tmp_path):
     code, _, err = run(capsys, "export", saved, "--to", "xgboost", "-o", tmp_path / "x")
     assert code == 2

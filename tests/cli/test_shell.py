@@ -146,6 +146,54 @@ def test_what_is_replaced_keeps_its_mode(place: Path, mode: int) -> None:
     assert stat.S_IMODE(Path("a.pack").stat().st_mode) == mode | 0o100
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train no.txt -o NAME",
+        "cv no.txt --save NAME",
+        "cv no.txt --report NAME",
+        "cv no.txt -o NAME",
+        "tune no.qrels a.run b.run -o NAME",
+        "tune no.qrels a.run b.run --plot NAME",
+        "report no.txt -o NAME",
+        "predict no.json no.txt -o NAME",
+        "evaluate no.txt s.txt --per-query NAME",
+        "compare no.txt s.txt -o NAME",
+        "judges no.qrels no2.qrels -o NAME",
+        "judges no.qrels no2.qrels --again NAME",
+        "clicks propensities no.csv -o NAME",
+        "clicks judge no.csv -o NAME",
+        "clicks simulate no.txt s.txt -o NAME",
+        "clicks interleave a.run b.run -o NAME",
+    ],
+)
+def test_a_file_that_cannot_be_written_is_found_before_the_work(
+    place: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = sorted(os.listdir())
+    Path("folder.csv").mkdir()
+    for name, why in (("no/such/a.csv", "No such file or directory"), ("folder.csv", "Is a directory")):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(command.replace("NAME", name).split())
+        assert ended.value.code == 2
+        assert capsys.readouterr().err == f"argrank: {name}: cannot be written: {why}\n"
+    assert sorted(os.listdir()) == [*sorted([*there, "folder.csv"])]
+
+
+def test_a_table_from_a_pipe_is_told_apart_from_letor_text(place: Path) -> None:
+    hint = "a table needs a name that ends with .csv, .tsv, .parquet or .arrow"
+    ended = shell("inspect - < tr.csv")
+    assert ended.stderr == f"argrank: -: expected qid:ID in every row, got rows without qid; {hint}\n"
+    assert ended.returncode == 2
+
+
+def test_standard_output_is_a_file_to_write(place: Path) -> None:
+    direct = shell("predict model.json tr.txt --scores").stdout
+    assert shell("predict model.json tr.txt --scores -o /dev/stdout").stdout == direct
+    assert shell("predict model.json tr.txt --scores -o /dev/stdout > out.txt && cat out.txt").stdout == direct
+    assert shell("predict model.json tr.txt --scores -o >(cat; echo end)").stdout == f"{direct}end\n"
+
+
 def test_links_in_a_circle_are_no_place_to_write(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a").symlink_to("b")
     Path("b").symlink_to("a")

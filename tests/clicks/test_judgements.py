@@ -55,6 +55,21 @@ def test_clicks_over_examinations():
         judgements(small_log(), "examinations")
 
 
+@pytest.mark.parametrize(
+    ("method", "given", "message"),
+    [
+        ("coec", {"propensities": propensities(small_log(), method="ctr")}, "propensities: expected method='examinat"),
+        ("pbm", {"propensities": propensities(small_log(), method="ctr")}, "propensities: expected method='examinat"),
+        ("pbm", {"prior": 2.0}, "prior: expected method='coec', 'ctr' or 'examinations', got method='pbm'"),
+        ("coec", {"max_iter": 3}, "max_iter: expected a click model, whose parameter it is, got method='coec'"),
+        ("ctr", {"by": "rank"}, "by: expected a click model, whose parameter it is, got method='ctr'"),
+    ],
+)
+def test_what_a_method_does_not_use_is_refused(method, given, message):
+    with pytest.raises(OptionError, match=f"^{message}"):
+        judgements(small_log(), method, **given)
+
+
 def test_levels_and_rare_documents():
     found = judgements(small_log(), "ctr", levels=3, min_impressions=2)
     assert found.docid.tolist() == ["a", "b"]

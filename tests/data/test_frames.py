@@ -246,3 +246,19 @@ def test_a_table_that_cannot_be_read_is_refused() -> None:
         ar.Dataset(Streaming(pa.chunked_array([[1, 2]])), [0, 1], [1, 1])
     with pytest.raises(InputError, match="expected 2 dimensions"):
         ar.Dataset(pa.array([1.0, 2.0]), [0, 1], [1, 1])
+
+
+@pytest.mark.parametrize("kind", ["boolean", "bool[pyarrow]", "Int64", "Float64"])
+def test_missing_values_of_nullable_types_of_pandas(kind: str) -> None:
+    frame = pd.DataFrame({"qid": [1, 1, 1], "f": pd.Series([True, None, False], dtype="boolean").astype(kind)})
+    np.testing.assert_array_equal(ar.Dataset(frame).X[:, 0], [1, np.nan, 0])
+
+
+@pytest.mark.parametrize("kind", ["string", "string[pyarrow]", "object"])
+def test_a_missing_id_of_pandas_is_refused_with_its_row(kind: str) -> None:
+    ids = pd.Series(["a", pd.NA, "b"], dtype=kind)
+    for what, columns in {"qid": {"qid": ids}, "document_ids": {"qid": [1, 1, 1], "docid": ids}}.items():
+        with pytest.raises(InputError, match=f"^{what}: expected an id in every row, got none in row 1"):
+            ar.Dataset(pd.DataFrame({**columns, "f": [1.0, 2.0, 3.0]}))
+    with pytest.raises(InputError, match=r"^qid: expected an id in every row, got none in row 1"):
+        ar.Dataset(np.ones((3, 1)), qid=ids)

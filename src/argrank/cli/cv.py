@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from argrank._files import check_writable
 from argrank._once import STDIN
 from argrank._tables import parameters_text
 from argrank.cli import arguments, options
 from argrank.cli._signals import going_on, was_interrupted
-from argrank.cli.options import option
+from argrank.cli.options import file_option, option
 from argrank.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def run(
     baseline: str | None = option(
         "--baseline FEATURE", None, "A feature that ranks today; the report begins with the gain over it."
     ),
-    report: Path | None = option(
+    report: Path | None = file_option(
         "--report FILE.html", None, "Where to write the report; without -r one is always written."
     ),
-    save: Path | None = option(
+    save: Path | None = file_option(
         "--save MODEL.json", None, "Train the ranker chosen by validation on all data, and save it."
     ),
     quiet: bool = option("--quiet -q", False, "Print only ranker, measure and mean, separated by tabs."),
@@ -96,6 +97,10 @@ def run(
     asked = options.split_names(rankers, "-r", "rankers")
     if not asked and (fixed or choices or no_grid):
         raise OptionError("-p, --grid and --no-grid: expected -r NAME, the ranker they belong to, got none")
+    if not asked and report is None:
+        stem = "data" if data == STDIN else Path(data).name.split(".")[0]
+        report = Path(f"{stem}-report.html")
+        check_writable(report)
     made = {name: arguments.ranker_of(name, {}, normalise) for name in asked}
     grids = _settings(made, fixed, choices, no_grid)
     with going_on(resume):
@@ -104,9 +109,6 @@ def run(
             found = cross_validate(made, judged, names, grid=grids, **shared)
         else:
             found = benchmark(judged, names, normalise="auto" if normalise is None else normalise, **shared)
-    if not asked and report is None:
-        stem = "data" if data == STDIN else Path(data).name.split(".")[0]
-        report = Path(f"{stem}-report.html")
     if report is not None:
         write_report(report, found, title=f"Cross-validation of {Path(data).name}", baseline=baseline)
     if save is not None:

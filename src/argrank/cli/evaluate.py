@@ -11,7 +11,7 @@ import typer
 
 from argrank._files import write_text
 from argrank.cli import _on_log, arguments, options
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run(
     features: list[str] = options.SYSTEM,
     by: str | None = options.BY,
     judged_only: bool = options.JUDGED_ONLY,
-    per_query: Path | None = option("--per-query FILE.csv", None, "Write every query's values."),
+    per_query: Path | None = file_option("--per-query FILE.csv", None, "Write every query's values."),
     explain: str | None = option("--explain QID", None, "Show how the values of this query are computed."),
     trusted: Path | None = option(
         "--trusted QRELS",

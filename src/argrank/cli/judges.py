@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from argrank.cli import arguments, options
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 from argrank.errors import OptionError
 from argrank.evaluation import defaults
 
@@ -19,7 +19,7 @@ def run(
     weights: str = option("--weights quadratic|linear", "quadratic", "Weights of the weighted kappa."),
     metric: str = option("--metric ordinal|nominal|interval", "ordinal", "Level of alpha by segment."),
     by: Path | None = option("--by FILE", None, "Segments of queries: a table with the columns qid and segment."),
-    again: Path | None = option(
+    again: Path | None = file_option(
         "--again FILE", None, "Write the ids of queries to judge again, most disagreement first."
     ),
     level: float = option("--level", defaults.LEVEL, "Intervals cover 1 - LEVEL."),

@@ -29,6 +29,17 @@ def option(spelling: str, default: Any, text: str, **more: Any) -> Any:
     return typer.Option(default, *names, metavar=" ".join(words[len(names) :]) or None, help=text, **more)
 
 
+def file_option(spelling: str, default: Any, text: str) -> Any:
+    """Declare an option for a file to write; if that is impossible, it is an error at once, not after the work."""
+    return option(spelling, default, text, callback=_writable)
+
+
+def _writable(path: Path | None) -> Path | None:
+    if path is not None:
+        _files.check_writable(path)
+    return path
+
+
 def argument(placeholder: str, default: Any, text: str) -> Any:
     """Declare an argument by the placeholder that its help shows."""
     return typer.Argument(default, metavar=placeholder, help=text)
@@ -49,7 +60,7 @@ BASELINE = option(
     "--baseline NAME", None, "What ranks today, a system or a feature; the report begins with the gain over it."
 )
 COLUMN = option("--column NAME", None, "Column with the scores, if SCORES is a table.")
-OUTPUT = option("--output -o FILE", None, "Write to a file instead of standard output.")
+OUTPUT = file_option("--output -o FILE", None, "Write to a file instead of standard output.")
 FORMAT = option("--format text|markdown|latex|json|html", "text", "Format of the tables.")
 AS_JSON = option("--json", False, "Print JSON.")
 

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from argrank.cli import _special, arguments, options
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 from argrank.errors import OptionError
 
 
@@ -16,7 +16,7 @@ from argrank.errors import OptionError
 def run(
     model: Path = argument("MODEL.json", ..., "Model saved by `argrank train` or ranker.save."),
     data: str = argument("DATA", ..., "Documents to score, in any format that training takes; labels are not used."),
-    output: Path | None = option(
+    output: Path | None = file_option(
         "--output -o FILE",
         None,
         "Where to write: .csv, .tsv, .parquet, .arrow or .jsonl is a table of qid, docid, rank and score, any "
@@ -36,9 +36,9 @@ def run(
 
     With -o FILE.csv (or .parquet, .jsonl …) it writes a table of qid, docid, rank and score, the best documents of
     every query first; otherwise one score per line in the order of DATA. `argrank evaluate` and `argrank compare` read
-    both. The model finds its features by name; labels and other columns are ignored. Greater scores are better; only
-    differences within a query are meaningful. With --diverse the scores are reversed ranks, for the order in which no
-    source is repeated too often.
+    both, except .jsonl. The model finds its features by name; labels and other columns are ignored. Greater scores are
+    better; only differences within a query are meaningful. With --diverse the scores are reversed ranks, for the order
+    in which no source is repeated too often.
 
     A model of factor-rank scores the users and items of DATA. One of position-match fills pages: a line for every query
     and slot with the document's id, or its row where there are no ids.

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from argrank.cli import _on_log, arguments, options
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 
 
 @options.with_columns
@@ -18,7 +18,7 @@ def run(
         None,
         "Files of scores or runs as for `argrank evaluate`, models of `argrank train` (.json), or NAME=FILE.",
     ),
-    output: Path = option("--output -o FILE.html", Path("report.html"), "Where to write it."),
+    output: Path = file_option("--output -o FILE.html", Path("report.html"), "Where to write it."),
     measures: list[str] = options.MEASURES,
     convention: str = options.CONVENTION,
     column: str | None = options.COLUMN,

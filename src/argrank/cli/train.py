@@ -12,7 +12,7 @@ from argrank._tables import measure_text, parameters_text, table, to_text
 from argrank.cli import _on_log, _special, _worse, arguments, options
 from argrank.cli._signals import going_on, was_interrupted
 from argrank.cli._startup import load_lightgbm
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 from argrank.errors import OptionError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(
     valid: str | None = option("--valid FILE", None, "Validation data, to tune parameters."),
     test: str | None = option("--test FILE", None, "Test data, only for evaluation."),
     measures: list[str] = options.MEASURES,
-    output: Path | None = option("--output -o FILE.json", None, "Where to save the model."),
+    output: Path | None = file_option("--output -o FILE.json", None, "Where to save the model."),
     parameters: list[str] = options.PARAMETERS,
     grid: list[str] = options.GRID,
     normalise: str | None = options.NORMALISE,

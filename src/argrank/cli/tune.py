@@ -9,7 +9,7 @@ import typer
 
 from argrank._files import write_bytes
 from argrank.cli import _on_log, arguments, options
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 from argrank.errors import OptionError
 
 
@@ -47,8 +47,8 @@ def run(
     window: int = option("--window N", 100, "Documents that each system returns in the engine."),
     requests: Path | None = option("--requests FOLDER", None, "Write the engine's requests, with --engine."),
     by: str | None = options.BY,
-    plot: Path | None = option("--plot FILE", None, "Draw the measure along each weight."),
-    output: Path | None = option("--output -o FILE.json", None, "Write the weights."),
+    plot: Path | None = file_option("--plot FILE", None, "Draw the measure along each weight."),
+    output: Path | None = file_option("--output -o FILE.json", None, "Write the weights."),
     as_json: bool = options.AS_JSON,
     quiet: bool = option("--quiet -q", False, "Print only system and weight, separated by a tab."),
     jobs: int | None = options.JOBS,

@@ -128,6 +128,13 @@ def judgements(
         is (clicks - offsets) / slopes, which may be negative: only differences are meaningful.
     """
     check_choice("method", method, METHODS)
+    is_model = method in CLICK_MODELS and method != "ctr"
+    if propensities is not None and method != "examinations":
+        raise OptionError(f"propensities: expected method='examinations', which divides by them, got {method=}")
+    if is_model and prior:
+        raise OptionError(f"prior: expected method='coec', 'ctr' or 'examinations', got {method=}")
+    if parameters and not is_model:
+        raise OptionError(f"{next(iter(parameters))}: expected a click model, whose parameter it is, got {method=}")
     counts = log.counts() if isinstance(log, Clicks) else log
     if method == "coec" and int(counts.position.min()) == 0:
         warnings.warn(
@@ -137,7 +144,7 @@ def judgements(
             stacklevel=3,
         )
     shown_often, clicks = _sums(counts, counts.impressions), _sums(counts, counts.clicks)
-    if method in CLICK_MODELS and method != "ctr":
+    if is_model:
         if not isinstance(log, Clicks):
             raise InputError(f"method={method!r}: expected a log with sessions, got sums")
         model = click_model(method, **parameters).fit(log)

@@ -95,12 +95,21 @@ def id_array(values: Any, n_rows: int, what: str, gaps: bool = False) -> NDArray
         raise InputError(f"{what}: expected one id for each of {n_rows} rows, got shape {array.shape}")
     if gaps:
         return array
-    missing = array != array if array.dtype.kind in "fcmMO" else np.zeros(n_rows, bool)
     if array.dtype == object:
-        missing = missing | np.array([value is None for value in array], bool)
+        missing = np.array([_is_missing(value) for value in array], bool)
+    else:
+        missing = array != array if array.dtype.kind in "fcmM" else np.zeros(n_rows, bool)
     if np.any(missing):
         raise InputError(f"{what}: expected an id in every row, got none in row {int(np.argmax(missing))}")
     return array
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether an id is None, NaN, NaT or the NA of pandas, whose comparisons are neither true nor false."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
 
 
 def _array_of_sequence(values: Any) -> NDArray[Any]:

@@ -198,7 +198,7 @@ def notes(to: str, model: Plain, missing: str, files: Files) -> list[str]:
         (to == "solr", "You provide the queries of the features: replace the constant, keep the names."),
         (
             to == "solr" and trees and missing == "as-trained",
-            'Missing branches need Solr 9.2 or later; missing="zero" writes a file for every version.',
+            'Missing branches need Solr 9.2 or later; missing="zero" (--missing zero) writes a file for every version.',
         ),
         (
             to == "ranklib",

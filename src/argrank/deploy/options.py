@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from argrank.errors import ModelError, OptionError, shown
 
+OTHER_NAMES = "give features=[…] (--features)"  # advice where a target cannot take a name
+
 
 class Term(NamedTuple):
     """A column that is 1 if a field has a value, else 0."""
@@ -82,11 +84,9 @@ def check_names(names: Sequence[str], target: str) -> None:
     """Raise for empty and repeated names, and for names with a NUL, which truncates names in many engines."""
     ended = next((name for name in names if "\0" in name), None)
     if ended is not None:
-        raise ModelError(f"{target}: expected names of features without NUL, got {shown(ended)}; give features=[…]")
+        raise ModelError(f"{target}: expected names of features without NUL, got {shown(ended)}; {OTHER_NAMES}")
     if not all(name.strip() for name in names):
-        raise ModelError(f"{target}: expected a name for every feature, got an empty one; give features=[…]")
+        raise ModelError(f"{target}: expected a name for every feature, got an empty one; {OTHER_NAMES}")
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
-        raise ModelError(
-            f"{target}: expected different names of features, got {shown(repeated)} twice; give features=[…]"
-        )
+        raise ModelError(f"{target}: expected different names of features, got {shown(repeated)} twice; {OTHER_NAMES}")

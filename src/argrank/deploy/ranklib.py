@@ -36,7 +36,7 @@ def write(plain: Plain, options: Options) -> Files:
         if plain.trained_with_missing and options.missing == "as-trained":
             raise ModelError(
                 "these trees have their own branches for missing values and RankLib has none: a missing feature is 0 "
-                'there; give missing="zero" if that is intended'
+                'there; give missing="zero" (--missing zero) if that is intended'
             )
         thresholds, values = cuts.writable(plain.forest.cut).tolist(), singles(plain.forest.value, "leaves")
         text = ensemble_text(plain.forest, thresholds, values)

@@ -112,7 +112,7 @@ def targets(model: Any = None) -> dict[str, str]:
     except ArgrankError:
         return {}
     by_numbers = _by_numbers(parts, served)
-    only_zero = '; missing values only as 0 (missing="zero")' if parts.trained_with_missing else ""
+    only_zero = '; missing values only as 0 (missing="zero", --missing zero)' if parts.trained_with_missing else ""
     able = {name: line for name, line in TARGETS.items() if parts.kind in line.takes}
     return {
         name: found[name] + ("" if line.sets else by_numbers or "") + (only_zero if name == "ranklib" else "")

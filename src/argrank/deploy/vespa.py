@@ -16,7 +16,7 @@ import numpy as np
 from argrank._types import Floats
 from argrank.deploy import cuts
 from argrank.deploy.linear_part import Linear
-from argrank.deploy.options import Files, Options, check_names, from_json, singles, to_json
+from argrank.deploy.options import OTHER_NAMES, Files, Options, check_names, from_json, singles, to_json
 from argrank.deploy.plain import Plain, Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Builder, Forest, nested
@@ -41,7 +41,7 @@ def write(plain: Plain, options: Options) -> Files:
     check_names(options.features, "vespa")
     odd = next((name for name in options.features if not RANK_FEATURE.fullmatch(name)), None)
     if odd is not None:
-        raise ModelError(f"vespa: expected rank features such as bm25(title), got {odd!r}; give features=[…]")
+        raise ModelError(f"vespa: expected rank features such as bm25(title), got {odd!r}; {OTHER_NAMES}")
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", options.name):
         raise ModelError(f"vespa: expected a name of letters, digits and _, got {options.name!r}")
     terms, files = [], {}

@@ -14,7 +14,7 @@ import numpy as np
 
 from argrank._types import Floats
 from argrank.deploy import cuts
-from argrank.deploy.options import Files, Options, check_names, singles, to_json
+from argrank.deploy.options import OTHER_NAMES, Files, Options, check_names, singles, to_json
 from argrank.deploy.plain import Plain, Writer
 from argrank.errors import ModelError
 from argrank.models.forest import Forest
@@ -40,7 +40,7 @@ def write(plain: Plain, options: Options) -> Files:
     check_names(options.features, "xgboost")
     odd = next((name for name in options.features if any(mark in name for mark in "[]<")), None)
     if odd is not None:
-        raise ModelError(f"xgboost: expected names of features without [, ] and <, got {odd!r}; give features=[…]")
+        raise ModelError(f"xgboost: expected names of features without [, ] and <, got {odd!r}; {OTHER_NAMES}")
     if plain.forest is None:
         raise ModelError("xgboost: expected trees, got a linear model")
     return {"model.json": to_json(document(plain.forest, options))}

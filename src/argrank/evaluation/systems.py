@@ -128,7 +128,7 @@ def judged_source(data: Any, systems: Mapping[str, Any], progress: bool = True) 
         if not is_run(one):
             raise InputError(
                 f"data: expected a Dataset with scores, got {type(data).__name__}; judgements (qrels) need runs, "
-                f"{{qid: {{docid: score}}}} or a file, and {name!r} is {type(one).__name__}"
+                f"{{qid: {{docid: score}}}} or a file, and {name!r} is none"
             )
     return as_qrels(data)
 

@@ -59,6 +59,15 @@ def test_ranks_without_traffic_and_pages_without_a_top():
     assert found(log_of(position=np.tile(np.arange(4, 10), 40)), "pages-without-top").count == 40
 
 
+def test_a_log_of_clicks_alone():
+    rows = log_of().columns()
+    clicked = np.flatnonzero(rows["click"])
+    alone = found(Clicks.of({name: np.asarray(one)[clicked] for name, one in rows.items()}), "only-clicks")
+    assert (alone.severity, alone.what, alone.count) == ("error", "all 120 shown documents were clicked", 120)
+    assert found(log_of(), "only-clicks") is None
+    assert found(log_of().counts(), "only-clicks") is None
+
+
 def test_pages_that_never_vary():
     log = log_of(docid=np.tile(np.arange(6), 40))
     assert found(log, "fixed-pages").severity == "warning"

@@ -43,6 +43,27 @@ def test_every_way_in_gives_the_same_log(tmp_path):
         same(log, load_clicks(other))
 
 
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_a_log_out_of_a_spreadsheet(sep, encoding, tmp_path):
+    frame = FRAME.assign(query=[f"größe{sep} {one}" for one in FRAME["query"]])
+    frame.to_csv(tmp_path / "log.csv", index=False, sep=sep, encoding=encoding, lineterminator="\r\n")
+    same(load_clicks(frame), load_clicks(tmp_path / "log.csv"))
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.csv.gz"])
+def test_ids_of_a_text_file_stay_as_they_are_written(name, tmp_path):
+    ids = {"docid": ["007", "08", "007", "1", "08"], "user": ["01", "01", "01", "2", "2"], "session": [1, 1, 1, 2, 2]}
+    frame = FRAME.assign(**ids, query=["0815", "0815", "1e3", "true", "true"], position=[1, 2, 1, 1, 2])
+    log = load_clicks(frame)
+    ar.write_clicks(log, tmp_path / name.removesuffix(".gz"))
+    if name.endswith(".gz"):
+        frame.to_csv(tmp_path / name, index=False)
+    again = load_clicks(tmp_path / name)
+    same(log, again)
+    assert (again.session_ids.tolist(), again.user_ids.tolist()) == ([1, 1, 2], ["01", "01", "2"])
+
+
 def test_rows_out_of_order_and_sessions_in_pieces_are_put_together():
     log = load_clicks(FRAME)
     mixed = load_clicks(FRAME.iloc[[3, 2, 0, 4, 1]])

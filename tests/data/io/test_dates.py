@@ -47,6 +47,13 @@ def test_days_before_the_newest_by_every_way_in(form: str, tmp_path: Path) -> No
         assert data.fingerprint == found["a.csv"].fingerprint, name
 
 
+@pytest.mark.parametrize("day", ["2025-02-30", "2025/04/31", "31.04.2025", "29/02/2025", "02/30/2025"])
+def test_a_day_that_does_not_exist_is_refused(day: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"qid,label,listed\n1,0,{day}\n1,1,{day}\n")
+    with pytest.raises(InputError, match=rf"a.csv:2: expected dates, .* in column 'listed', got '{day}'"):
+        ar.load(tmp_path / "a.csv", dates=["listed"])
+
+
 def test_a_model_counts_from_its_own_date(tmp_path: Path) -> None:
     data = ar.Dataset(frame(), dates=["listed"])
     path = tmp_path / "model.json"

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import argrank as ar
 from argrank.data.dataset import Dataset
 from argrank.data.io.dialects import Given
 from argrank.data.io.tables import TABLES, read_table, write_table
@@ -132,6 +133,17 @@ def test_columns_with_other_names(kind: str, tmp_path: Path) -> None:
         read_table(tmp_path / "a", kind, columns={"rel": "label"})
     with pytest.raises(FormatError, match="expected one column that is the qid, got 'qid' and 'sku'"):
         read_table(tmp_path / "a", kind, columns={"sku": "qid"})
+
+
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("TRUE", "FALSE")])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_labels_may_be_flags(kind: str, yes: str, no: str, tmp_path: Path) -> None:
+    table = pd.DataFrame({"qid": [1, 1, 1], "label": [yes, no, yes], "f": [1.0, 2.0, 3.0]})
+    getattr(table, f"to_{kind}")(tmp_path / f"a.{kind}", index=False)
+    assert ar.load(tmp_path / f"a.{kind}").y.tolist() == [1, 0, 1]
+    assert Dataset(table).y.tolist() == [1, 0, 1]
+    with pytest.raises(FormatError, match=r"b.csv:3: expected a number from 0 up in column 'label', got ''"):
+        ar.load(write(tmp_path / "b.csv", f"qid,label,f\n1,{yes},1\n1,,2\n"))
 
 
 def test_many_rows_cross_the_chunks(tmp_path: Path) -> None:

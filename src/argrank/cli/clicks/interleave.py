@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from argrank.cli import arguments
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
 
 
 def run(
@@ -16,7 +16,7 @@ def run(
     method: str = option("--method NAME", "team-draft", "team-draft, balanced or probabilistic; see the guide."),
     k: int = option("--results N", 10, "Documents per list."),
     random_state: int = option("--seed", 0, "Random seed."),
-    output: Path = option("--output -o FILE", ..., "Write .csv, .tsv, .parquet or .arrow."),
+    output: Path = file_option("--output -o FILE", ..., "Write .csv, .tsv, .parquet or .arrow."),
 ) -> None:
     """Mix rankings into one list for each query, with the team of every document.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from argrank.cli.clicks import _log
-from argrank.cli.options import option
+from argrank.cli.options import file_option, option
 
 
 def run(
@@ -28,7 +28,7 @@ def run(
     first_position: int = _log.FIRST,
     repeated: str = _log.REPEATED,
     sums: bool = _log.SUMS,
-    output: Path | None = option(
+    output: Path | None = file_option(
         "--output -o FILE", None, "Write all columns (.csv, .parquet), or what --format says."
     ),
     output_format: str | None = option(

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from argrank.cli.clicks import _log
-from argrank.cli.options import option
+from argrank.cli.options import file_option, option
 
 
 def run(
@@ -27,7 +27,7 @@ def run(
     first_position: int = _log.FIRST,
     repeated: str = _log.REPEATED,
     sums: bool = _log.SUMS,
-    output: Path | None = option("--output -o FILE.json", None, "Write the curve, for judge and for training."),
+    output: Path | None = file_option("--output -o FILE.json", None, "Write the curve, for judge and for training."),
 ) -> None:
     """Estimate how much each rank is seen, relative to rank 1, with 95 % intervals.
 

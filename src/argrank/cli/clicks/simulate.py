@@ -8,14 +8,15 @@ from typing import Any, cast
 import typer
 
 from argrank.cli import arguments, options
-from argrank.cli.options import argument, option
+from argrank.cli.options import argument, file_option, option
+from argrank.errors import InputError
 
 
 @options.with_columns
 def run(
     data: str = options.DATA,
     scores: list[str] = argument(
-        "SCORES", None, "Scores of the rows; several files are several systems, or NAME=FILE."
+        "SCORES", None, "Scores of the rows, or models; several files are several systems, or NAME=FILE."
     ),
     features: list[str] = options.SYSTEM,
     column: str | None = options.COLUMN,
@@ -27,7 +28,7 @@ def run(
     vary: float = option("--vary", 1.0, "How much pages vary; with 0 everybody sees the same."),
     traffic: float = option("--traffic", 0.0, "How unevenly queries are searched; 0 for equally often."),
     random_state: int = option("--seed", 0, "Random seed."),
-    output: Path = option("--output -o FILE", ..., "Write the log: .csv, .parquet, .arrow."),
+    output: Path = file_option("--output -o FILE", ..., "Write the log: .csv, .parquet, .arrow."),
 ) -> None:
     """Simulate what people would click on pages of one or more systems.
 
@@ -39,10 +40,13 @@ def run(
     from argrank.data.clicks.load import write_clicks
 
     files = arguments.system_files(scores or [])
+    for file in files.values():
+        if arguments.is_run(file, column):
+            raise InputError(f"{file}: expected a model, or one score for each row, got a run")
     judged, systems = arguments.read_systems(data, files, column, options.names_of(features), progress=True)
     log = simulate_clicks(
         cast(Any, judged),
-        systems,
+        {name: one.predict(judged) if hasattr(one, "predict") else one for name, one in systems.items()},
         cast(Any, model),
         eta=eta,
         noise=noise,

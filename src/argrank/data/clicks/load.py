@@ -28,6 +28,7 @@ from argrank.errors import FormatError, InputError, OptionError, check_choice, s
 FORMATS = ("ubi", "sessions", "letor", "counts")
 SUFFIX = ".position"  # of LightGBM's file of positions
 ROWS_AT_ONCE = 1_000_000
+IDS = ("session", "qid", "docid", "user", "ranker", "team")
 COUNTED = ("qid", "docid", "position", "impressions", "clicks")
 
 #: Other recognised names of columns.
@@ -115,8 +116,8 @@ def load_clicks(
     required, optional = (COUNTED, ()) if format == "counts" else (REQUIRED, OPTIONAL)
     parts = []
     for one in sources:
-        table = read_table(one)
-        chosen = _chosen(list(table.column_names), one, given, required, optional)
+        choose = partial(_chosen, source=one, given=given, required=required, optional=optional)
+        table, chosen = _table(one, choose)
         lacking = [name for name in keep if name not in table.column_names]
         if lacking:
             raise InputError(f"keep: expected a column {lacking[0]!r}, got {', '.join(table.column_names)}")
@@ -127,6 +128,12 @@ def load_clicks(
     unusable = Unusable(split_sessions=_split_sessions([named["session"] for named, _ in parts]))
     kept = _joined([kept for _, kept in parts]) if keep else {}
     return Clicks.of(_joined([named for named, _ in parts]), extra=kept, unusable=unusable, **how)
+
+
+def _table(source: Any, choose: Callable[[list[str]], dict[str, str]]) -> tuple[Any, dict[str, str]]:
+    """Return a table, and its name of every column that exists."""
+    table = read_table(source, lambda names: [column for what, column in choose(names).items() if what in IDS])
+    return table, choose(list(table.column_names))
 
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -160,14 +167,13 @@ def _pieces(source: Any, choose: Callable[..., dict[str, str]]) -> Iterator[dict
     """Yield the columns of a log by our names, a million rows of a file at a time."""
     kind = kind_of(source, None) if isinstance(source, str | os.PathLike) else None
     if kind not in ("parquet", "arrow"):
-        table = read_table(source)
-        found = choose(list(table.column_names), source)
+        table, found = _table(source, partial(choose, source=source))
         yield {name: table.column(column) for name, column in found.items()}
         return
     chosen: dict[str, str] = {}
 
     def columns(names: list[str]) -> list[str]:
-        chosen.update(choose(names, source))
+        chosen.update(choose(names, source=source))
         return list(dict.fromkeys(chosen.values()))
 
     for piece in stream_columns(source, str(kind), ROWS_AT_ONCE, columns):

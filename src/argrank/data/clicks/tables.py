@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection
 from typing import Any
 
-from argrank._files import open_bytes, read_all
 from argrank.data.frames import eager_frame, is_frame
 from argrank.data.io.arrow import read_columns
+from argrank.data.io.delimited import DELIMITERS, table_of
 from argrank.data.io.kinds import kind_of
-from argrank.errors import FormatError, InputError, shown
+from argrank.errors import InputError, shown
 
 
-def read_table(source: Any) -> Any:
-    """Return a pyarrow table."""
+def read_table(source: Any, ids: Callable[[list[str]], Collection[str]]) -> Any:
+    """Return a pyarrow table; ``ids`` chooses by their names the columns that a text file's types are not for."""
     import pyarrow as pa
 
     if isinstance(source, pa.Table):
@@ -28,13 +29,7 @@ def read_table(source: Any) -> Any:
     kind = kind_of(source, None)
     if kind in ("parquet", "arrow"):
         return read_columns(source, kind)
-    import pyarrow.csv
-
-    try:
-        with open_bytes(source) as stream:
-            return pyarrow.csv.read_csv(pa.BufferReader(bytes(read_all(stream, os.fspath(source)))))
-    except pa.ArrowException as error:
-        raise FormatError(source, None, "a table of comma-separated values", " ".join(str(error).split())) from error
+    return table_of(source, DELIMITERS.get(kind, ","), ids)
 
 
 def place_of(source: Any) -> str:

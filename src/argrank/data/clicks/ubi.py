@@ -23,6 +23,7 @@ IMPRESSION = "impression"
 CLICK = "click"
 FIELDS = ("query_id", "user_query", "client_id", "action_name", "event_attributes")
 TABLES = ("parquet", "arrow", "csv")
+OBJECT = {"event_attributes.object.object_id"}
 ROWS_AT_ONCE = 10_000
 
 
@@ -102,7 +103,7 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, dict[str, A
 
 def _rows(source: Any) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Yield the rows of a table as documents; a column with a dotted name is a field inside another."""
-    table, place, number = read_table(source), place_of(source), 0
+    table, place, number = read_table(source, lambda names: OBJECT & set(names)), place_of(source), 0
     wanted = [name for name in table.column_names if name.split(".")[0] in FIELDS]
     for batch in table.select(wanted).to_batches(max_chunksize=ROWS_AT_ONCE):
         for row in batch.to_pylist():

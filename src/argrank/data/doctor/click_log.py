@@ -76,6 +76,10 @@ def _of_sums(counts: ClickCounts) -> Iterator[Finding]:
         what = f"{counted(n, 'click', 'clicks')} in {int(counts.impressions.sum())} impressions"
         advice = "collect a longer log: estimates from so few clicks are unreliable"
         yield Finding("few-clicks", "warning" if n else "error", what, n, "", advice)
+    if n and n == counts.impressions.sum():
+        what = f"all {n:,} shown documents were clicked"
+        advice = "the log has clicks alone, without what was shown beside them: log impressions of all that is shown"
+        yield Finding("only-clicks", "error", what, n, "", advice)
     if n := int(counts.impressions[counts.position == 0].sum()):
         what = f"{counted(n, 'impression', 'impressions')} at position 0"
         advice = "positions count from 1 here: load with first_position=0 if the top of every page is 0"

@@ -6,7 +6,7 @@ import contextlib
 import io
 import mmap
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from argrank._once import is_stream
 from argrank.data.io.columns.checks import Columns, check_columns, check_names, columns_to_read
 from argrank.data.io.columns.filled import PLAIN_KINDS, Filled, NotFiniteError, by_rows, feature_columns, fill
 from argrank.data.io.columns.numbers import Writing, writings
-from argrank.data.io.columns.roles import NUMBERS, TEXTS
+from argrank.data.io.columns.roles import NUMBERS, TEXTS, tell
 from argrank.data.io.columns.table import Reading, arguments_of, arguments_of_pieces
 from argrank.data.io.columns.texts import CellError, Texts, bools
 from argrank.data.io.dialects import BEGINNING, Dialect, Given, find_dialect, text_rows
@@ -56,10 +56,13 @@ class Content(NamedTuple):
     data: Any = None  # bytearray or mmap
     quoted: bool = True  # whether cells may be quoted
 
-    def table(self, names: Sequence[str], data: Any = None, *, texts: bool = True) -> Any:
-        """Return columns as texts, or as converted by pyarrow; ``data`` is a piece of the text, with the header."""
+    def table(self, names: Sequence[str], data: Any = None, *, texts: Iterable[str] | None = None) -> Any:
+        """Return columns as texts, or only some as texts, the others as converted by pyarrow.
+
+        ``data`` is a piece of the text, with the header.
+        """
         source = pa.BufferReader(pa.py_buffer(self.data if data is None else data))
-        types = dict.fromkeys(names, pa.string()) if texts else None
+        types = dict.fromkeys(names if texts is None else texts, pa.string())
         return csv.read_csv(source, **self._options(names, types))
 
     def batches(self, names: Sequence[str], n_bytes: int, numbers: Collection[str] = (), stream: Any = None) -> Any:
@@ -228,7 +231,7 @@ def _look(
     names = [name for name, meaning in columns.meanings.items() if meaning in NUMBERS]
     names += [name for name, kind in features.items() if kind in PLAIN_KINDS]
     try:
-        first = content.table(names, beginning, texts=False)
+        first = content.table(names, beginning, texts=())
         texts = content.table(names, beginning).slice(0, LOOK)
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return [], 1.0
@@ -279,6 +282,23 @@ def texts_of(path: str | os.PathLike[str], usual: str) -> dict[str, list[str]]:
         check_names(content.dialect.names, path, content.dialect.line)
         found: dict[str, list[str]] = content.table(content.dialect.names).to_pydict()
         return found
+
+
+def table_of(path: str | os.PathLike[str], usual: str, ids: Callable[[list[str]], Collection[str]]) -> Any:
+    """Return a delimited file as a table of pyarrow, with the types that pyarrow finds.
+
+    The columns that ``ids`` chooses by the names are as they are written: integers if all of them are, else texts.
+    """
+    with opened(path, usual, Given()) as content, content.explained():
+        names = content.dialect.names
+        check_names(names, path, content.dialect.line)
+        chosen = ids(names)
+        table = content.table(names, texts=chosen)
+        if told := content.dialect.told(Given(), usual):
+            tell(f"{os.fspath(path)}: {'; '.join(told)}")
+        for name in chosen:
+            table = table.set_column(names.index(name), name, _ids(name, None, table.column(name)))
+        return table
 
 
 def header_of(path: str | os.PathLike[str], usual: str) -> list[str]:

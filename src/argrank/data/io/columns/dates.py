@@ -70,4 +70,9 @@ def iso_texts(column: Any) -> Any:
 
 
 def _days(known: Any, form: str) -> Any:
-    return pc.strptime(pc.utf8_slice_codeunits(known, 0, LENGTH), format=form, unit="s", error_is_null=True)
+    """Parse texts; null where there is no such day: strptime itself takes February 30 as March 2."""
+    parsed = pc.strptime(pc.utf8_slice_codeunits(known, 0, LENGTH), format=form, unit="s", error_is_null=True)
+    place = len(form.partition("%d")[0].replace("%Y", "0000"))  # %m is as long as its month
+    written = pc.utf8_slice_codeunits(known, place, place + 2)
+    same = pc.equal(pc.utf8_lpad(pc.day(parsed).cast(pa.string()), 2, "0"), written)
+    return pc.if_else(same, parsed, None)

@@ -187,7 +187,8 @@ def _role_values(name: str, meaning: str, column: Any, marks: Marks) -> NDArray[
     if meaning in NUMBERS and str(column.dtype) == "String":
         texts = Texts(column.to_arrow())
         try:
-            return number_values(name, texts, decide(name, texts, None, marks, "number").ways[0])
+            one = decide(name, texts, None, marks, "number")
+            return flag_values(texts) if one.kind is Kind.FLAG else number_values(name, texts, one.ways[0])
         except CellError as error:
             raise CellError(name, error.row, "a number from 0 up", error.got) from error
     if meaning in TEXTS and str(column.dtype) == "String" and column.null_count():
@@ -299,7 +300,8 @@ def _values(name: str, column: Any, decided: Decided | None, coded: Coded) -> ND
         return values
     base = str(column.dtype).partition("(")[0]
     if column.dtype.is_numeric() or base == "Boolean":
-        return np.asarray(column.to_numpy())
+        missing = base == "Boolean" and column.null_count()  # which only a float can be
+        return np.asarray((column.cast(nw.Float64) if missing else column).to_numpy())
     if base in CATEGORICAL:
         known = [str(one) for one in column.dtype.categories] if base == "Enum" else None
         values, coded.categories[name] = Texts(column.cast(nw.String).to_arrow()).categories(known)

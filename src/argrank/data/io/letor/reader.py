@@ -16,6 +16,7 @@ from scipy import sparse as scipy_sparse
 
 from argrank._files import is_remote, open_bytes, read_all, split_suffixes
 from argrank._memory import check_memory
+from argrank._once import is_stream
 from argrank.data.dataset import Dataset
 from argrank.data.grouping import Grouping, group_by_id, group_by_size, objects
 from argrank.data.io.letor.format import DOCUMENT_ID, Limits, Options, Parsed, Row, RowError, parse_row
@@ -99,9 +100,9 @@ def read_text(
     has_qid = len(tokens) > 1 and tokens[1].startswith(b"qid:")
     groups = find_side_file(name, GROUPS)
     if not has_qid and groups is None and not any(b"qid:" in lines.chunk(i).tobytes() for i in range(len(lines))):
-        raise FormatError(
-            name, None, f"qid:ID in every row, or the sizes of the queries in {name}{GROUPS[0]}", "rows without qid"
-        )
+        sizes = "" if is_stream(name) else f", or the sizes of the queries in {name}{GROUPS[0]}"
+        hint = "a table needs a name that ends with .csv, .tsv, .parquet or .arrow"
+        raise FormatError(name, None, f"qid:ID in every row{sizes}", f"rows without qid; {hint}")
     with_qid = has_qid or groups is None
     if small if small is not None else lines.n_bytes < FEW_BYTES:
         parsed = read_small(lines, options, with_qid)

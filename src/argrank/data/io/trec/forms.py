@@ -37,6 +37,7 @@ RELEVANCE = ("relevance", "rel", "label", "grade", "judgement", "rating")
 SCORE = ("score", "sim")
 
 QRELS_FIELDS, RUN_FIELDS = 4, 6
+SCORE_FIELDS = (1, 3)  # of a score for each row, alone or as RankLib writes it
 
 Kind = TypeVar("Kind", Qrels, Run)
 
@@ -87,10 +88,15 @@ def is_qrels_file(path: str | os.PathLike[str]) -> bool:
 
 
 def is_run_file(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file holds a run: a TREC run, or a table with columns for query, document and score."""
+    """Tell whether a file holds a run: a TREC run, or a table with columns for query, document and score.
+
+    A file of the name of a run that is neither a run nor one score per row is a damaged run, which its reader reports.
+    """
     if is_table(path):
         return _has_columns(path, QUERY, DOCUMENT, SCORE)
     words = _first_words(path)
+    if split_suffixes(path)[0] == ".run":
+        return len(words) not in SCORE_FIELDS
     return len(words) == RUN_FIELDS and ":" not in words[1]
 
 
