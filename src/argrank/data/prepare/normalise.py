@@ -127,8 +127,9 @@ class Normaliser:
                 return _with_entries(X, _ratio(X.data, self.shift[X.indices], self.scale[X.indices]), dtype)
             X = _dense(X, self.name)
         out = np.empty_like(X, dtype)
-        for block in blocks(X, np.arange(len(X) + 1)):
-            out[block.place] = _ratio(block.values, self.shift, self.scale)
+        with np.errstate(over="ignore"):  # beyond the dtype is infinity, which trees put above every cut
+            for block in blocks(X, np.arange(len(X) + 1)):
+                out[block.place] = _ratio(block.values, self.shift, self.scale)
         return out
 
     def transform(self, data: Dataset, dtype: DTypeLike | None = None) -> Dataset:
