@@ -38,6 +38,7 @@ def run(
     """
     from argrank.clicks.simulation import simulate_clicks
     from argrank.data.clicks.load import write_clicks
+    from argrank.models.model import Model
 
     files = arguments.system_files(scores or [])
     for file in files.values():
@@ -46,7 +47,7 @@ def run(
     judged, systems = arguments.read_systems(data, files, column, options.names_of(features), progress=True)
     log = simulate_clicks(
         cast(Any, judged),
-        {name: one.predict(judged) if hasattr(one, "predict") else one for name, one in systems.items()},
+        {name: one.predict(judged) if isinstance(one, Model) else one for name, one in systems.items()},
         cast(Any, model),
         eta=eta,
         noise=noise,
