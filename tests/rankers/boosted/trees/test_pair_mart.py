@@ -15,8 +15,14 @@ from argrank.rankers.boosted.trees.pair_mart import PairLoss
 
 @pytest.fixture(scope="module")
 def data():
-    made = ar.make_ranking(12, (1, 9), 4, grades=4, random_state=3)
-    return ar.Dataset(made.X, made.y, group=made.sizes)
+    """Queries of 1 to 9 documents, and two of 40: one with few relevant documents, one with many."""
+    made = ar.make_ranking(22, (1, 9), 4, grades=4, random_state=3)
+    X, y, sizes = made.X, made.y.copy(), made.sizes.tolist()
+    short = int(np.sum(sizes[:12]))
+    assert len(y) >= short + 40
+    rare = np.where(np.arange(40) % 9 == 4, 1 + np.arange(40) % 3, 0)
+    X, y = np.concatenate([X[:short], X[:40], X[:40]]), np.concatenate([y[:short], rare, np.arange(40) % 4])
+    return ar.Dataset(X, y, group=[*sizes[:12], 40, 40])
 
 
 def scores_of(data, spread=2.0):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from argrank._jit import kernel
+from argrank._jit import helper, kernel
 from argrank._threads import map_threads
 from argrank._types import Filled, Floats, Integers
 from argrank.data.dataset import Dataset
@@ -85,6 +85,9 @@ class PairLoss(Loss):
         return float(total / (len(self._indptr) - 1))
 
 
+SHORT = 32  # documents of a query of which all pairs are visited
+
+
 @kernel()
 def push_pairs(
     scores: Floats,
@@ -101,6 +104,8 @@ def push_pairs(
 
     The chance that i is above j is the power of i over the sum of both powers, so that every document needs one
     exponential instead of one for each pair. Scores more than 300 below the best of the query count as 300 below it.
+    Where few documents of a long query are above the least gain, the others meet these alone; elsewhere all pairs are
+    visited, which vector instructions make faster, and those of equal gains add 0. Both add in the same order.
     """
     for query in range(first, last):
         begin, end = indptr[query], indptr[query + 1]
@@ -108,21 +113,38 @@ def push_pairs(
         powers = np.exp(np.maximum(scores[begin:end] - best, -300.0))
         gradient[begin:end] = 0.0
         curvature[begin:end] = 0.0
+        least, above, passed = gains[begin:end].min(), np.empty(0, np.int64), 0
+        if end - begin > SHORT:
+            above = begin + np.flatnonzero(gains[begin:end] > least)
+        few, n_above = 0 < 4 * len(above) < end - begin, len(above)
         for i in range(begin, end):
             own, gain, power = scale[query] * weights[i], gains[i], powers[i - begin]
             push, curve = 0.0, 0.0
-            for j in range(i + 1, end):
-                lead = gain - gains[j]
-                weight = own * weights[j]
-                chance = power / (power + powers[j - begin])
-                force = weight * (abs(lead) * chance - max(lead, 0.0))
-                bend = weight * abs(lead) * chance * (1.0 - chance)
-                push += force
-                curve += bend
-                gradient[j] -= force
-                curvature[j] += bend
+            if few and gain == least:
+                while passed < n_above and above[passed] < i:
+                    passed += 1
+                for j in above[passed:]:
+                    force, bend = forces(gain - gains[j], own * weights[j], power, powers[j - begin])
+                    push += force
+                    curve += bend
+                    gradient[j] -= force
+                    curvature[j] += bend
+            else:
+                for j in range(i + 1, end):
+                    force, bend = forces(gain - gains[j], own * weights[j], power, powers[j - begin])
+                    push += force
+                    curve += bend
+                    gradient[j] -= force
+                    curvature[j] += bend
             gradient[i] += push
             curvature[i] += curve
+
+
+@helper
+def forces(lead: float, weight: float, power: float, other: float) -> tuple[float, float]:
+    """Return gradient and curvature of a pair by its first score."""
+    chance = power / (power + other)
+    return weight * (abs(lead) * chance - max(lead, 0.0)), weight * abs(lead) * chance * (1.0 - chance)
 
 
 @kernel()
