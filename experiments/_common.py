@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,6 +80,18 @@ def write_csv(path: Path, rows: Rows, digits: int = 6) -> None:
         for row in rows:
             writer.writerow({key: f"{x:.{digits}g}" if isinstance(x, float) else x for key, x in row.items()})
     print(f"{path.name}: {len(rows)} rows", flush=True)
+
+
+def resumed(
+    path: Path, names: Iterable[str], rows_of: Callable[[str], Iterable[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return the rows of a table after computing those of the sets that it lacks, a set at a time."""
+    rows = read_csv(path)
+    for name in names:
+        if not any(row["set"] == name for row in rows):
+            rows += rows_of(name)
+            write_csv(path, rows)
+    return rows
 
 
 def save_figure(figure: Any, path: Path, dpi: int = 100) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import argrank as ar
 from argrank.trials import compress as compressing
 from argrank.trials.compress import centred, follow, n_trees_of
-from experiments._common import fit, quiet, read_csv, write_csv
+from experiments._common import fit, quiet, resumed
 from experiments.compress.table import Parts, collected, made
 from experiments.symmetric.members import generated
 
@@ -104,11 +104,7 @@ def _way(row: dict[str, Any]) -> Way:
 
 def main() -> None:
     """Compute what is missing, and write the page."""
-    rows = [dict(row) for row in read_csv(FIGURES)] if FIGURES.exists() else []
-    for name in SETS:
-        if not any(row["set"] == name for row in rows):
-            rows += list(figures(name))
-            write_csv(FIGURES, rows)
+    rows = resumed(FIGURES, SETS, figures)
     PAGE.write_text(f"# How a small forest follows a blend\n\n{__doc__}\n{page(rows)}", "utf-8")
 
 

@@ -21,7 +21,7 @@ from benchmarks.peers.data import bundled, collection
 import argrank as ar
 from argrank.models.model import Model
 from argrank.trials.compress import n_trees_of
-from experiments._common import fit, quiet, read_csv, write_csv
+from experiments._common import fit, quiet, resumed
 from experiments.symmetric.members import generated
 
 HERE = Path(__file__).parent
@@ -140,11 +140,7 @@ def _lost(row: dict[str, Any]) -> str:
 
 def main() -> None:
     """Compute what is missing, and write the page."""
-    rows = [dict(row) for row in read_csv(FIGURES)] if FIGURES.exists() else []
-    for name in SETS:
-        if not any(row["set"] == name for row in rows):
-            rows += list(figures(name))
-            write_csv(FIGURES, rows)
+    rows = resumed(FIGURES, SETS, figures)
     PAGE.write_text("# A small forest in the place of a blend\n\n" + (__doc__ or "") + "\n" + page(rows))
 
 
