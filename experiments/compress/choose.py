@@ -1,4 +1,4 @@
-"""How a small forest should follow a blend: rows for every leaf, and passes over the values of all leaves.
+"""How a small forest should follow a blend: copied rows for every leaf, passes over the values of all leaves.
 
 Judged by how well it follows the scores of held-out documents (the share of their differences within queries that is
 explained), on other draws and folds than those of ``python -m experiments.compress.table``, of which the nonlinear set
@@ -27,7 +27,7 @@ FIGURES, PAGE = HERE / "choose.csv", HERE / "choose.md"
 
 
 class Way(NamedTuple):
-    """Rows for every leaf, passes over the values of all leaves, and the penalty on their change."""
+    """Copied rows for every leaf, passes over the values of all leaves, and the penalty on their change."""
 
     rows: int
     passes: int
@@ -85,7 +85,7 @@ def page(rows: list[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(row["set"] for row in rows))
     left = {(row["set"], _way(row)): 1.0 - float(row["follows"]) for row in rows}
     cpu = {(row["set"], _way(row)): float(row["cpu"]) for row in rows}
-    lines = [f"| rows a leaf | passes | pull | {' | '.join(names)} | geometric mean | CPU s |"]
+    lines = [f"| copied rows a leaf | passes | pull | {' | '.join(names)} | geometric mean | CPU s |"]
     lines.append(f"|--:|--:|--:|{'--:|' * (len(names) + 2)}")
     for way in WAYS:
         shares = [left[name, way] / left[name, BEFORE] for name in names]

@@ -11,6 +11,7 @@ from argrank.errors import InputError, OptionError
 from argrank.models.linear import LinearModel
 from argrank.models.sum import SumModel
 from argrank.models.symmetric import SymmetricTrees
+from argrank.trials import compress as compressing
 from argrank.trials.compress import n_trees_of
 
 
@@ -104,6 +105,18 @@ def test_sparse_data_is_followed_like_dense_data(parts, monkeypatch):
     np.testing.assert_allclose(found.model.predict(parts[1]), dense.model.predict(parts[1]), rtol=0, atol=1e-9)
     monkeypatch.setattr("argrank.trials.compress.MOST_CELLS", 0)  # larger data has no copies
     assert ar.compress(forest, thin, max_trees=60).follows > 0.95
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "cells", "copies"), [(0, 99, 2), (7, 99, 7), (50, 99, 16), (50, 4.5, 3), (50, 1.5, 0)]
+)
+def test_data_is_copied_up_to_a_number_of_rows_values_and_copies(parts, monkeypatch, n_rows, cells, copies):
+    """Rows and values in units of the data."""
+    train = parts[0]
+    monkeypatch.setattr(compressing, "MOST_CELLS", int(cells * train.X.size))
+    found = compressing._copied(train, n_rows * train.n_documents)
+    assert found.n_documents == (1 + copies) * train.n_documents
+    np.testing.assert_array_equal(found.X[: train.n_documents], train.X)
 
 
 def test_a_small_model_takes_missing_values_where_the_large_one_does(parts):

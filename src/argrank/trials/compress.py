@@ -30,7 +30,7 @@ from argrank.solvers.problem import Stop
 
 # Chosen by how well the scores of held-out documents were followed (``python -m experiments.compress.choose``):
 PASSES, PULL = 5, 100.0  # over the values of all leaves after growing, and the penalty on their change
-ROWS = 2  # for every leaf: training documents, and copies of them with values of other documents
+ROWS = 2  # of copies with values of other documents, for every leaf
 LEAST_TREES = 10  # where their number is not given
 COPIES = (2, 16)  # least and most copies
 MOST_CELLS = 1 << 25  # most values of documents with copies; larger data has fewer, or none
@@ -85,10 +85,10 @@ def compress(
 ) -> Compression:
     """Return one small forest of symmetric trees that follows the scores of a model, such as the blend of ``auto``.
 
-    The forest is grown on the differences of the model's scores within queries; labels are not used. It has a linear
-    part if the model has one, unless missing values or texts were prepared for it. In addition to the training
-    documents it learns from copies of them in which some values are replaced by those of other documents of the query,
-    so that it also follows the model between the documents.
+    The forest is grown on the differences of the model's scores within queries; labels are not used. Then the values of
+    all leaves are improved together. It has a linear part if the model has one, unless missing values or texts were
+    prepared for it. In addition to the training documents it learns from copies of them in which some values are
+    replaced by those of other documents of the query, so that it also follows the model between the documents.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def compress(
     train : Dataset
         The data that the model was trained on, or any data of its kind; labels are not needed.
     max_trees
-        Most trees; None for a tenth of those of the model, at least 10, which make about a tenth of its size and take
-        less than a tenth of its time. Fewer follow it less closely. Give ``check`` to see the loss.
+        Most trees; None for a tenth of those of the model, at least 10, with about a tenth of its size and of its time
+        for many documents. Fewer follow it less closely. Give ``check`` to see the loss.
     check : Dataset, optional
         Judged queries that neither model was trained on: the small model's loss there, paired by query, with an
         interval.
@@ -189,7 +189,7 @@ def _dataset(X: Any, y: Floats | None, sizes: Any, like: Any) -> Dataset:
 
 
 def _copied(data: Dataset, n_rows: int) -> Dataset:
-    """Return the documents, and copies of them with half of the values from other documents of the query."""
+    """Return the documents, and about ``n_rows`` copies with half of the values from other documents of the query."""
     least, most = COPIES
     wanted = min(max(least, n_rows // data.n_documents), most)
     n_copies = min(wanted, MOST_CELLS // (data.n_documents * data.n_features) - 1)

@@ -37,16 +37,7 @@ from argrank.rankers.training_data import BLEND, Work, for_gains, takes_gains
 from argrank.solvers.problem import Stop
 from argrank.trials.auto import cluster
 from argrank.trials.auto.blend import Blend, Estimate, compressed_estimate
-from argrank.trials.auto.members import (
-    EFFORTS,
-    MEMBERS,
-    STAGES,
-    STARTED,
-    Folding,
-    Member,
-    is_large,
-    member_of,
-)
+from argrank.trials.auto.members import EFFORTS, MEMBERS, STAGES, STARTED, Folding, Member, is_large, member_of
 from argrank.trials.auto.search import NOTES, Search, too_late
 from argrank.trials.compress import follow, n_trees_of
 

@@ -22,7 +22,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Bins(NamedTuple):
-    """The cuts between the bins of every column that has two bins at least, of missing values, too."""
+    """The cuts between the bins of values, for the columns that have at least two bins with that of missing values."""
 
     columns: Integers  # of X
     cuts: list[Floats]
